@@ -1,0 +1,238 @@
+"""Types that governance shares with the host: verdicts, audit entries, evidence, screening findings."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+from recall.contracts import (
+    ActivationLevel,
+    ActivationRequest,
+    ArmReport,
+    Candidate,
+    ContextCursor,
+    Drop,
+    Frozen,
+    Millis,
+    RuntimeScope,
+    Scored,
+)
+
+# --------------------------------------------------------------------- safety (G-03)
+
+
+class Action(StrEnum):
+    ALLOW = "allow"
+    SUPPRESS = "suppress"
+    ASK = "ask"
+    FALLBACK = "fallback"
+
+
+class Removal(Frozen, frozen=True, kw_only=True):
+    candidate_id: str  # the memory id
+    reason: str
+
+
+class Verdict(Frozen, frozen=True, kw_only=True):
+    """What the ladder decided. `kept` goes on to the broker and is not audited as such."""
+
+    action: Action
+    reason: str
+    removed: tuple[Removal, ...] = ()
+    kept: tuple[Scored, ...] = ()
+
+
+class Audience(Frozen, frozen=True, kw_only=True):
+    """Whom a packet is for, and what is true now. Rules read this and nothing else.
+
+    `digests`: memory id -> record digest in the current index (absent: gone). `index_version`: now.
+    `degraded`: only the fallback answered. `approved`: high-risk procedures the user has approved.
+    """
+
+    scope: RuntimeScope
+    index_version: str
+    digests: Mapping[str, str]
+    muted: frozenset[str] = frozenset()
+    corrected: frozenset[str] = frozenset()
+    approved: frozenset[str] = frozenset()
+    surface_available: bool = True
+    degraded: bool = False
+    context_version: int = 0
+    level: ActivationLevel = ActivationLevel.EXCERPT
+
+
+class Proposal(Frozen, frozen=True, kw_only=True):
+    """What packet rules judge: the packet about to be built."""
+
+    session_id: str
+    agent_id: str
+    context_version: int
+    index_version: str
+    level: ActivationLevel
+    items: tuple[Candidate, ...]
+    activation: ActivationRequest | None = None
+
+
+CandidateRule = Callable[[Candidate, Audience, Millis], str | None]
+PacketRule = Callable[[Proposal, Audience, Millis], str | None]
+
+
+class Rules(Frozen, frozen=True, kw_only=True):
+    """The two ladders, in order: (name, rule)."""
+
+    candidate: tuple[tuple[str, CandidateRule], ...]
+    packet: tuple[tuple[str, PacketRule], ...]
+
+
+class Finding(Frozen, frozen=True, kw_only=True):
+    """One hit of the screen. Offsets are code points of the text given. `family`: secret.* | pii.* | injection.* | hidden.*"""
+
+    family: str
+    severity: str  # low | high
+    start: int
+    end: int
+
+
+# --------------------------------------------------------------------- audit (G-02)
+
+
+class AuditKind(StrEnum):
+    PASS = "pass"
+    CLAIM = "claim"
+    DELIVERY = "delivery"
+    DROP = "drop"
+    FEEDBACK = "feedback"
+    POLICY = "policy"
+
+
+class GateTrace(Frozen, frozen=True, kw_only=True):
+    """The need gate's score and signals (× 10⁶) and the state it left behind."""
+
+    score: int = 0
+    signals: dict[str, int] = {}
+    state: str = "normal"
+
+
+class CandidateTrace(Frozen, frozen=True, kw_only=True):
+    """One candidate as audited. Scores × 10⁶."""
+
+    memory_id: str
+    score: int
+    rank: int
+    kept: bool
+    drop_reason: str | None = None
+    mass: int = 0
+    agree: int = 0
+
+
+class VerdictTrace(Frozen, frozen=True, kw_only=True):
+    action: Action
+    reason: str
+    removed: tuple[Removal, ...] = ()
+
+
+class PacketTrace(Frozen, frozen=True, kw_only=True):
+    packet_id: str
+    exact_digest: str
+    semantic_digest: str
+    bytes: int
+    level: ActivationLevel
+    items: tuple[str, ...] = ()  # memory ids
+
+
+class AuditEntry(Frozen, frozen=True, kw_only=True):
+    """One row of the injection audit. Ids, counts and numbers; never text or paths.
+
+    `digest` covers the whole entry with `prev_digest`; `decision_digest` leaves out times, latencies and the chain.
+    `claim_id`, `surface`, `memory_id` are set for claim, delivery, drop and feedback entries.
+    """
+
+    audit_id: str
+    at: Millis
+    session_ref: str
+    agent_ref: str
+    cursor: ContextCursor | None  # its session_id field holds the session ref
+    kind: AuditKind
+    outcome: str  # packet | silence | claimed | delivered | dropped | …
+    reason: str
+    trigger: str = ""  # segment kind or surface
+    segment_id: str | None = None
+    step: int | None = None
+    gate: GateTrace | None = None
+    arms: tuple[ArmReport, ...] = ()
+    candidates: tuple[CandidateTrace, ...] = ()
+    votes: tuple[str, ...] = ()
+    verdict: VerdictTrace | None = None
+    packet: PacketTrace | None = None
+    versions: dict[str, str] = {}
+    latency: dict[str, int] = {}  # stage -> microseconds
+    claim_id: str | None = None
+    surface: str | None = None
+    memory_id: str | None = None
+    note: str | None = None  # an error class, or a number as text; never free text
+    prev_digest: str = ""
+    digest: str = ""
+    decision_digest: str = ""
+
+
+class AuditFilter(Frozen, frozen=True, kw_only=True):
+    """What `audit.query` asks. All given conditions must hold; newest first."""
+
+    session_ref: str | None = None
+    kind: AuditKind | None = None
+    outcome: str | None = None
+    reason: str | None = None
+    memory_id: str | None = None
+    step: int | None = None
+    packet_id: str | None = None
+    after_row: int | None = None
+    limit: int = 50
+
+
+# --------------------------------------------------------------------- evidence (G-01)
+
+
+class EvidenceKind(StrEnum):
+    SEEN = "seen"
+    READ = "read"
+    CITE = "cite"
+    REUSE = "reuse"
+    SUCCESS = "success"
+    CORRECTION = "correction"
+
+
+class AccessEvidence(Frozen, frozen=True, kw_only=True):
+    """An edge of the access-evidence graph. Whitelisted fields only. `coverage` is × 10⁶."""
+
+    evidence_id: str
+    kind: EvidenceKind
+    memory_id: str
+    session_ref: str
+    event_seq: int
+    context_version: int
+    source_version: int
+    record_digest: str
+    at: Millis
+    call_id: str | None = None
+    coverage: int | None = None
+
+
+__all__ = [
+    "AccessEvidence",
+    "Action",
+    "Audience",
+    "AuditEntry",
+    "AuditFilter",
+    "AuditKind",
+    "CandidateRule",
+    "CandidateTrace",
+    "Drop",
+    "EvidenceKind",
+    "Finding",
+    "GateTrace",
+    "PacketRule",
+    "PacketTrace",
+    "Proposal",
+    "Removal",
+    "Rules",
+    "Verdict",
+    "VerdictTrace",
+]

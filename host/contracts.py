@@ -1,0 +1,228 @@
+"""Types of the pass itself: decisions, silences, packets, the inbox, and what a host can take."""
+
+from enum import StrEnum
+
+from governance.contracts import Verdict
+from recall.contracts import (
+    ActivationLevel,
+    ContextCursor,
+    Cue,
+    EventEnvelope,
+    Found,
+    Frozen,
+    Millis,
+    Ranked,
+    RuntimeScope,
+    Segment,
+)
+
+
+class Reason(StrEnum):
+    """All the ways we hold our tongue. Every silence, drop and null claim carries one."""
+
+    # gate: hard suppress, in order
+    NO_OWNER = "no-owner"
+    DISPOSED = "disposed"
+    SUBAGENT = "subagent"
+    NO_SEGMENT = "no-segment"
+    UNSUPPORTED_TRIGGER = "unsupported-trigger"
+    MACHINE_AUTHORED = "machine-authored"
+    EMPTY_SIGNAL = "empty-signal"
+    DUPLICATE_CONTEXT = "duplicate-context"
+    USER_MUTED = "user-muted"
+    INCOGNITO = "incognito"
+    NO_SURFACE = "no-surface"
+    COOLDOWN = "cooldown"
+    # gate: score
+    BELOW_THRESHOLD = "below-threshold"
+    PREFETCHED = "prefetched"
+    # pass
+    SUPERSEDED = "superseded"
+    NO_CANDIDATES = "no-candidates"
+    NO_CONFIDENT_HIT = "no-confident-hit"
+    UNSAFE = "unsafe"
+    AWAITING_APPROVAL = "awaiting-approval"
+    PACKET_OVERSIZE = "packet-oversize"
+    DISCARDED = "discarded"
+    SHADOW = "shadow"
+    FAULT = "fault"
+    AUDIT_UNAVAILABLE = "audit-unavailable"
+    ROLLOUT_OFF = "rollout-off"
+    # inbox
+    NONE_PENDING = "none-pending"
+    EXPIRED = "expired"
+    STALE_CONTEXT = "stale-context"
+    STALE_INDEX = "stale-index"
+    DIGEST_MISMATCH = "digest-mismatch"
+    ALREADY_VISIBLE = "already-visible"
+    BOUNDARY_USED = "boundary-used"
+    CONTEXT_RESET = "context-reset"
+    REPLACED = "replaced"
+    LATE = "late"
+    RELEASED = "released"
+    FORGOTTEN = "forgotten"
+    SESSION_CLOSED = "session-closed"
+
+
+class Silence(Frozen, frozen=True, kw_only=True):
+    reason: Reason
+    detail: str = ""
+
+
+class GateMode(StrEnum):
+    NORMAL = "normal"
+    PREFETCH = "prefetch"
+    ARMED = "armed"
+    COOLDOWN = "cooldown"
+
+
+class GateState(Frozen, frozen=True, kw_only=True):
+    """The need gate's memory of a session. `quiet_until`: context version up to which cooldown holds."""
+
+    mode: GateMode = GateMode.NORMAL
+    latch: bool = False
+    quiet_until: int = 0
+    quiet_need: str = ""  # the retrieval key that was served or found nothing
+
+
+class Intent(StrEnum):
+    RETRIEVE = "retrieve"
+    PREFETCH = "prefetch"
+
+
+class Decision(Frozen, frozen=True, kw_only=True):
+    """The gate says look. `score` and `signals` in [0, 1]."""
+
+    intent: Intent
+    cue: Cue
+    score: float
+    signals: dict[str, float]
+    reason: str  # the strongest signal
+
+
+class Window(Frozen, frozen=True, kw_only=True):
+    """What the gate sees of a session: pure data, made by the runtime at `now`. `recent` is oldest first,
+    and ends just before the segment that is decided."""
+
+    now: Millis
+    scope: RuntimeScope
+    recent: tuple[Segment, ...]
+    disposed: bool = False
+    subagent: bool = False
+    muted: bool = False
+    incognito: bool = False
+    surface: bool = True
+    first_prompt: bool = False  # no prompt seen yet in this context window
+    failures: tuple[str, ...] = ()  # error classes and failing call digests seen in this context window
+    hesitation: float = 0.0  # 0..1: re-reading, retrying, undoing
+    seen_digests: frozenset[str] = frozenset()
+    historical: float = 0.0  # 0..1: earlier passes of this need found something
+
+
+class PacketItem(Frozen, frozen=True, kw_only=True):
+    """One memory as a packet shows it. `text` is cut and sanitised; `why` is ours."""
+
+    memory_id: str
+    record_digest: str
+    source_version: int
+    scope: str
+    level: ActivationLevel
+    text: str
+    why: str
+    when: str
+    title: str | None = None
+
+
+class MemoryPacket(Frozen, frozen=True, kw_only=True):
+    """What goes into a next-step inbox (C-06). `exact_digest` is of the rendered bytes."""
+
+    packet_id: str
+    context_cursor: ContextCursor
+    retrieval_version: str
+    trigger_reason: str
+    activation_level: ActivationLevel
+    items: tuple[PacketItem, ...]
+    exact_digest: str
+    semantic_digest: str
+    budget_bytes: int
+    expiry: Millis
+    rendered: str
+    tag: str  # the frame's random tag
+    agent_id: str = "main"
+    window: int = 0  # ordinal of the context window it was built in
+    created_at: Millis = 0
+    step: int | None = None
+    carried: int = 0  # times it was carried over to a newer context version
+    resource_refs: tuple[str, ...] = ()
+    packet_schema_version: int = 1
+
+
+Outcome = MemoryPacket | Silence
+
+
+class Pass(Frozen, frozen=True, kw_only=True):
+    """One walk through the pipeline. What of it is kept is an AuditEntry."""
+
+    segment: Segment | None
+    outcome: Outcome
+    trigger: str = ""
+    decision: Decision | None = None
+    score: float = 0.0
+    signals: dict[str, float] = {}
+    found: Found | None = None
+    ranked: Ranked | None = None
+    sure: Ranked | None = None
+    verdict: Verdict | None = None
+    latency: dict[str, int] = {}  # stage -> microseconds
+
+
+class Surface(StrEnum):
+    SESSION_START = "session-start"
+    USER_PROMPT = "user-prompt"
+    POST_TOOL = "post-tool"
+    PRE_STEP = "pre-step"
+
+
+class InboxState(StrEnum):
+    PENDING = "pending"
+    CLAIMED = "claimed"
+    DELIVERED = "delivered"
+    DROPPED = "dropped"
+    EXPIRED = "expired"
+    REPLACED = "replaced"
+
+
+class Claimed(Frozen, frozen=True, kw_only=True):
+    packet: MemoryPacket
+    claim_id: str
+
+
+Claim = Claimed | Silence
+
+
+class Capability(Frozen, frozen=True, kw_only=True):
+    """What a host can take (C-07)."""
+
+    host: str
+    surfaces: frozenset[Surface]
+    max_chars: int
+    acknowledges: bool  # the host tells us when the text is in the request
+    subagents: bool = False  # inject into subagents too
+
+
+class Rollout(StrEnum):
+    OFF = "off"
+    SHADOW = "shadow"
+    CANARY = "canary"
+    ACTIVE = "active"
+
+
+class Heard(Frozen, frozen=True, kw_only=True):
+    """What an adapter understood of one host call: events, and the surface where an answer may go, if any."""
+
+    envelopes: tuple[EventEnvelope, ...]
+    session_id: str
+    agent_id: str
+    event: str  # the host's own event name, for encode
+    surface: Surface | None = None
+    transcript: str | None = None

@@ -1,0 +1,52 @@
+"""Behaviour that recall and governance need and may not import: `host/compose.py` supplies it."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from recall.contracts.memory import RuntimeScope
+from recall.contracts.query import Candidate, Cue, TermStatistics
+
+T = TypeVar("T")
+
+
+class Database(Protocol):
+    """One SQLite file: one writer with group commit, readers apart. Work runs as one function on its thread."""
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction and return its result after the COMMIT. A raising `work` is rolled back alone."""
+        ...
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` on a read-only connection: a snapshot of what is committed."""
+        ...
+
+
+class Index(Protocol):
+    """A snapshot of the library that sources ask. Filters (scope, status) apply before the limit."""
+
+    @property
+    def version(self) -> str: ...
+
+    async def match(self, terms: Sequence[str], scope: RuntimeScope, limit: int) -> Sequence[Candidate]:
+        """Eligible records that hold any of `terms`, best first; the rarest terms are asked first."""
+        ...
+
+    async def by_id(self, memory_ids: Sequence[str], scope: RuntimeScope) -> Sequence[Candidate]:
+        """Visible records by id, whatever their status, in the order asked."""
+        ...
+
+    async def pinned(self, scope: RuntimeScope, limit: int) -> Sequence[Candidate]:
+        """Eligible pinned records, -1 priority first, then by priority and age."""
+        ...
+
+    async def statistics(self, terms: Sequence[str], scope: RuntimeScope) -> TermStatistics:
+        """Document counts of `terms` over the eligible records."""
+        ...
+
+    def hot(self, scope: RuntimeScope) -> Sequence[Candidate]:
+        """Eligible records held in memory (≤ 2 000 in all), for the fallback scan when the tables are broken."""
+        ...
+
+
+Source = Callable[[Cue, Index], Awaitable[Sequence[Candidate]]]
