@@ -1,0 +1,102 @@
+"""The copy that is scanned beside the text itself: compatibility forms, look-alikes and escapes read as what they mean.
+
+Invisible characters are left out, odd spaces are spaces, look-alike letters and full-width or mathematical ones are
+Latin, character references and escapes are resolved. Every place in the copy maps back to a place in the text.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import re2
+
+INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_SPACES = "\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
+_WIDE = "\uff10-\uff19\uff1c-\uff1e\uff20-\uff3f\uff41-\uff5a"  # what starts a fold; the punctuation of Chinese does not
+_STYLED = (
+    "\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a\u2071-\u207f\u2090-\u209c\u2102-\u2138\u2160-\u217f\u2460-\u24ff"
+    "\U0001d400-\U0001d7ff\U0001f110-\U0001f189"
+)
+_LOOKS = {  # Latin letter: the Cyrillic, Greek, Armenian and Cherokee letters that look like it
+    **{"A": "\u0410\u0391\u13aa", "B": "\u0412\u0392", "C": "\u0421\u13df", "D": "\u13a0", "E": "\u0415\u0395\u13ac"},
+    **{"G": "\u13c0", "H": "\u041d\u0397\u13bb", "I": "\u0406\u0399", "J": "\u0408\u13ab", "K": "\u041a\u039a\u13e6"},
+    **{"L": "\u13de", "M": "\u041c\u039c\u13b7", "N": "\u039d", "O": "\u041e\u039f", "P": "\u0420\u03a1\u13e2"},
+    **{"R": "\u13a1", "S": "\u0405\u13da", "T": "\u0422\u03a4\u13a2", "V": "\u13d9", "W": "\u13b3", "X": "\u0425\u03a7"},
+    **{"Y": "\u0423\u03a5", "Z": "\u0396\u13c3", "a": "\u0430\u03b1", "c": "\u0441", "d": "\u0501", "e": "\u0435\u03b5"},
+    **{"g": "\u0581\u0261", "h": "\u04bb", "i": "\u0456\u03b9\u0131", "j": "\u0458", "k": "\u043a", "m": "\u043c"},
+    **{"n": "\u0578", "o": "\u043e\u03bf\u0585", "p": "\u0440\u03c1", "r": "\u0433", "s": "\u0455", "t": "\u0442"},
+    **{"u": "\u057d\u03c5", "v": "\u0475\u03bd", "w": "\u051b", "x": "\u0445", "y": "\u0443"},
+}
+_ALIKE = {look: letter for letter, looks in _LOOKS.items() for look in looks}
+_LETTERS = "".join(_ALIKE)
+
+_CALL = re2.compile(
+    f"[{INVISIBLE}{_SPACES}{_WIDE}{_STYLED}]|[A-Za-z_][{_LETTERS}]|[{_LETTERS}][A-Za-z_]"
+    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|(?:\\u00[2-7][0-9a-f]){2}|(?:%[2-7][0-9a-f]){3})|[^\s]\\\r?\n"
+)
+_FOLD = re.compile(
+    f"(?P<none>[{INVISIBLE}])|(?P<space>[{_SPACES}])|(?P<form>[\uff01-\uff5e{_STYLED}])|(?P<alike>[{_LETTERS}])"
+    r"|(?P<wrap>\\\r?\n)|&#(?P<decimal>\d{2,6});|&#[xX](?P<hex>[0-9a-fA-F]{2,6});|&(?P<name>lt|gt|quot|amp);"
+    r"|\\u00(?P<escape>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
+)
+_NAMES = {"lt": "<", "gt": ">", "quot": '"', "amp": "&"}
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The copy, and where each of its changed places stands in the original text (code points)."""
+
+    text: str
+    places: tuple[int, ...]  # offsets in the copy, rising
+    origins: tuple[int, ...]  # offsets in the original, one for each place
+
+    def origin(self, offset: int) -> int:
+        """The offset in the original text of an offset in the copy."""
+        at = bisect_right(self.places, offset) - 1
+        plain = self.origins[at] + offset - self.places[at]
+        return min(plain, self.origins[at + 1]) if at + 1 < len(self.origins) else plain
+
+
+def fold(text: str, data: bytes) -> Folded | None:
+    """The copy of `text` (whose UTF-8 bytes are `data`), or None when it would be the text itself."""
+    if _CALL.search(data) is None:
+        return None
+    pieces: list[str] = []
+    places, origins = [0], [0]
+    size = last = 0
+    for match in _FOLD.finditer(text):
+        meant = _meant(match)
+        pieces += (text[last : match.start()], meant)
+        size += match.start() - last
+        places += (size, size + len(meant))
+        origins += (match.start(), match.end())
+        size, last = size + len(meant), match.end()
+    pieces.append(text[last:])
+    return Folded("".join(pieces), tuple(places), tuple(origins))
+
+
+def _meant(match: re.Match[str]) -> str:
+    found = match.group()
+    match match.lastgroup:
+        case "space":
+            return " "
+        case "form":
+            return unicodedata.normalize("NFKC", found)
+        case "alike":
+            return _ALIKE[found]
+        case "decimal":
+            return _character(int(match["decimal"]))
+        case "hex" | "escape" | "percent" as base:
+            return _character(int(match[base], 16))
+        case "name":
+            return _NAMES[match["name"]]
+        case _:
+            return ""
+
+
+def _character(code: int) -> str:
+    return chr(code) if 32 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF else " "

@@ -1,0 +1,118 @@
+"""The audit's wire methods: query, get, explain, subscribe, verify."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from governance.audit import Subscription
+from governance.contracts import AuditEntry, AuditFilter, AuditKind
+from governance.explain import explain
+from host.connection import Peer
+from host.errors import ProtocolFault
+from host.parts import Parts
+from host.protocol import Request, decode_params
+from recall.contracts import Frozen
+
+Handler = Callable[[Request, Peer], Awaitable[object]]
+EXPLAINED = 200
+
+
+class QueryParams(Frozen, frozen=True, kw_only=True):
+    """All given conditions must hold. Newest first."""
+
+    session_id: str | None = None
+    kind: AuditKind | None = None
+    outcome: str | None = None
+    reason: str | None = None
+    memory_id: str | None = None
+    step: int | None = None
+    packet_id: str | None = None
+    limit: int = 50
+
+
+class GetParams(Frozen, frozen=True, kw_only=True):
+    audit_id: str
+
+
+class PacketView(Frozen, frozen=True, kw_only=True):
+    """The packet's text as it was rendered (erased where a memory was forgotten) and where it stands."""
+
+    rendered: str
+    state: str
+
+
+class Whole(Frozen, frozen=True, kw_only=True):
+    entry: AuditEntry
+    packet: PacketView | None
+    later: tuple[AuditEntry, ...]
+
+
+class Audits:
+    """Reads of the injection audit (G-02)."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def table(self) -> dict[str, Handler]:
+        return {
+            "audit.query": self._query,
+            "audit.get": self._get,
+            "audit.explain": self._explain,
+            "audit.subscribe": self._subscribe,
+            "audit.verify": self._verify,
+        }
+
+    async def _query(self, request: Request, peer: Peer) -> dict[str, tuple[AuditEntry, ...]]:
+        params = decode_params(request, QueryParams)
+        return {"entries": await self._parts.audit.query(self._filter(params))}
+
+    async def _get(self, request: Request, peer: Peer) -> Whole:
+        params = decode_params(request, GetParams)
+        entry = await self._parts.audit.get(params.audit_id)
+        if entry is None:
+            raise ProtocolFault("unknown-audit-entry", "No entry has this id.", "List them with audit.query.")
+        slot = None if entry.packet is None else await self._parts.inbox.find(entry.packet.packet_id)
+        view = None if slot is None else PacketView(rendered=slot.packet.rendered, state=slot.state)
+        return Whole(entry=entry, packet=view, later=await self._parts.audit.later(entry))
+
+    async def _explain(self, request: Request, peer: Peer) -> dict[str, object]:
+        params = decode_params(request, QueryParams)
+        if params.memory_id is None and params.session_id is None:
+            raise ProtocolFault(
+                "invalid-params", "Nothing to explain.", "Give sessionId and step, or memoryId.", -32602
+            )
+        entries = await self._parts.audit.query(self._filter(params, EXPLAINED))
+        return {"lines": explain(entries, params.memory_id), "entries": entries}
+
+    async def _subscribe(self, request: Request, peer: Peer) -> dict[str, bool]:
+        subscription = self._parts.audit.subscribe()
+        self._parts.tasks.spawn(_push(subscription, peer), name="subscription")
+        return {"subscribed": True}
+
+    async def _verify(self, request: Request, peer: Peer) -> object:
+        return await self._parts.audit.verify()
+
+    def _filter(self, params: QueryParams, limit: int | None = None) -> AuditFilter:
+        session = None if params.session_id is None else self._parts.audit.ref(params.session_id)
+        return AuditFilter(
+            session_ref=session,
+            kind=params.kind,
+            outcome=params.outcome,
+            reason=params.reason,
+            memory_id=params.memory_id,
+            step=params.step,
+            packet_id=params.packet_id,
+            limit=max(1, min(limit or params.limit, 1000)),
+        )
+
+
+async def _push(subscription: Subscription, peer: Peer) -> None:
+    """Send entries until the peer is gone or falls behind."""
+    gone = asyncio.ensure_future(peer.closed.wait())
+    gone.add_done_callback(lambda _: subscription.close())
+    try:
+        async for entry in subscription:
+            if not peer.notify("audit.entry", {"entry": entry}):
+                return
+    finally:
+        subscription.close()
+        gone.cancel()

@@ -1,0 +1,285 @@
+"""The injection broker (C-06): what safety has cleared becomes a packet that fits, or a silence. Pure.
+
+Invariant kept here: 7 (memory is reference, not instruction, and cannot close its own frame). Whole lowest items are
+dropped to fit; a text is cut only by its level, at a sentence if possible; provenance is never cut. The same input gives
+the same packet, id and digests included.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+
+from governance.contracts import Action, Verdict
+from governance.trust import ceiling
+from host.contracts import Capability, MemoryPacket, PacketItem, Reason, Silence
+from host.namespace import policy as policy_id
+from host.render import block, clip, estimated_tokens, render
+from host.sanitise import body, one_line
+from recall.canonical import digest, short_id, text_digest
+from recall.contracts import (
+    LEVELS,
+    ActivationLevel,
+    ActivationRequest,
+    Candidate,
+    ContextCursor,
+    Frozen,
+    Millis,
+    Origin,
+    RecordState,
+    Scored,
+)
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+LAST_PLACE = 99  # the widest number that an item can have
+LAST_DAY = 253_402_300_799_999  # 9999-12-31, the last time that has a date
+
+
+class BrokerPolicy(Frozen, frozen=True, kw_only=True):
+    """Budgets of a packet: UTF-8 bytes, tokens as estimated, milliseconds, steps.
+
+    `item_bytes` bounds a whole item with its provenance; `packet_tokens` None: bytes alone decide. `doubt`: a
+    candidate below this confidence is shown as a hint, as is everything that only the fallback found.
+    """
+
+    id: str = policy_id("broker", 1)
+    items: Count = 8
+    item_bytes: Count = 600
+    packet_bytes: Count = 4_096
+    packet_tokens: int | None = None
+    title_bytes: Count = 90
+    why_bytes: Count = 150
+    hint_bytes: Count = 200
+    excerpt_bytes: Count = 480
+    doubt: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
+    ttl: Millis = 600_000
+    carry_steps: int = 1
+
+
+class Draft(Frozen, frozen=True, kw_only=True):
+    """The occasion of a packet. `tag`: 8 to 64 lowercase hex digits, a keyed hash that no memory can know.
+
+    `level` is M-07's advice for one record; it counts for that record at this context version only, never above what
+    the record's trust allows.
+    """
+
+    cursor: ContextCursor
+    agent_id: str
+    window: int
+    step: int | None
+    trigger_reason: str
+    retrieval_version: str
+    tag: str
+    level: ActivationRequest | None = None
+
+
+# What each rung of the ladder shows of a record's text. A level without a rung is shown at the next lower one.
+RUNGS: dict[ActivationLevel, Callable[[str, BrokerPolicy], str]] = {
+    ActivationLevel.INDEX: lambda text, policy: "",
+    ActivationLevel.HINT: lambda text, policy: clip(one_line(text), policy.hint_bytes),
+    ActivationLevel.EXCERPT: lambda text, policy: clip(body(text), policy.excerpt_bytes),
+}
+
+TRIGGERS: dict[str, str] = {
+    "explicit-request": "the user asks what was decided or done before",
+    "correction": "the user corrects the course",
+    "tool-failure": "a tool call failed",
+    "repeated-failure": "the same failure came again",
+    "first-prompt": "a task begins",
+    "hesitation": "the same step is being tried again",
+    "phase-shift": "the work turns to something else",
+    "reply": "the assistant speaks of it",
+    "seed": "pinned, or shown before",
+}
+
+
+def build(
+    verdict: Verdict, draft: Draft, capability: Capability, policy: BrokerPolicy, now: Millis
+) -> MemoryPacket | Silence:
+    """A packet of what safety kept, best first; or a Silence: `unsafe`, `awaiting-approval`, `no-candidates`,
+    `packet-oversize`."""
+    if verdict.action is Action.SUPPRESS:
+        return Silence(reason=Reason.UNSAFE, detail=verdict.reason)
+    if verdict.action is Action.ASK and not verdict.kept:
+        return Silence(reason=Reason.AWAITING_APPROVAL, detail=verdict.reason)
+    degraded = verdict.action is Action.FALLBACK
+    items = [_item(scored, _level(scored, draft, policy, degraded=degraded), draft, policy) for scored in verdict.kept]
+    budget = min(policy.packet_bytes, capability.max_chars)  # a character takes a byte at least
+    if not items:
+        return Silence(reason=Reason.NO_CANDIDATES)
+    packet = _packet([item for item in items if item is not None], draft, policy, budget)
+    if packet is None:
+        return Silence(reason=Reason.PACKET_OVERSIZE)
+    return msgspec.structs.replace(packet, created_at=now, expiry=now + policy.ttl)
+
+
+def carry(
+    packet: MemoryPacket, items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, now: Millis
+) -> MemoryPacket | Silence:
+    """An unclaimed packet built again at the cursor of `draft`, from those of its items that still hold.
+
+    Items of an overtaken packet may follow the packet's own: the last ones are dropped to fit. Trigger, expiry and
+    step stay those of the first build, so nothing is carried beyond its time. A Silence otherwise: `context-reset`
+    (another context window), `expired`, `stale-index` (nothing left), `packet-oversize`.
+    """
+    if draft.window != packet.window or draft.agent_id != packet.agent_id:
+        return Silence(reason=Reason.CONTEXT_RESET)
+    steps = 0 if packet.step is None or draft.step is None else draft.step - packet.step
+    if now >= packet.expiry or steps > policy.carry_steps:
+        return Silence(reason=Reason.EXPIRED)
+    if not items:
+        return Silence(reason=Reason.STALE_INDEX)
+    carried = _packet(items, draft, policy, packet.budget_bytes)
+    if carried is None:
+        return Silence(reason=Reason.PACKET_OVERSIZE)
+    return msgspec.structs.replace(
+        carried,
+        trigger_reason=packet.trigger_reason,
+        created_at=now,
+        expiry=packet.expiry,
+        step=packet.step,
+        carried=packet.carried + 1,
+    )
+
+
+def rerender(packet: MemoryPacket) -> str:
+    """The packet's text from its items and tag: what a claim compares with `rendered`."""
+    return render(packet.items, packet.tag)
+
+
+def _packet(items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, budget: int) -> MemoryPacket | None:
+    """The packet of as many items as fit, with its digests; times are the caller's. None: not even one fits."""
+    tag = _free_tag(draft.tag, items)
+    chosen = _fitting(items, tag, policy, budget)
+    if not chosen:
+        return None
+    rendered = render(chosen, tag)
+    level = max((item.level for item in chosen), key=LEVELS.index)
+    semantic = digest({"level": level, "items": sorted([item.memory_id, item.record_digest] for item in chosen)})
+    identity = {
+        "sessionId": draft.cursor.session_id,
+        "agentId": draft.agent_id,
+        "contextVersion": draft.cursor.context_version,
+        "tag": tag,
+        "semanticDigest": semantic,
+    }
+    return MemoryPacket(
+        packet_id=short_id("pkt_", identity),
+        context_cursor=draft.cursor,
+        retrieval_version=draft.retrieval_version,
+        trigger_reason=draft.trigger_reason,
+        activation_level=level,
+        items=tuple(chosen),
+        exact_digest=text_digest(rendered),
+        semantic_digest=semantic,
+        budget_bytes=budget,
+        expiry=0,
+        rendered=rendered,
+        tag=tag,
+        agent_id=draft.agent_id,
+        window=draft.window,
+        step=draft.step,
+    )
+
+
+def _fitting(items: Sequence[PacketItem], tag: str, policy: BrokerPolicy, budget: int) -> list[PacketItem]:
+    """Best first: the lowest items go as wholes; the last one left is shown shorter before nothing is shown."""
+    chosen = list(items[: policy.items])
+    while chosen:
+        rendered = render(chosen, tag)
+        tokens = policy.packet_tokens
+        if len(rendered.encode("utf-8")) <= budget and (tokens is None or estimated_tokens(rendered) <= tokens):
+            return chosen
+        lower = _lower(chosen[0], policy) if len(chosen) == 1 else None
+        chosen = [lower] if lower is not None else chosen[:-1]
+    return []
+
+
+def _lower(item: PacketItem, policy: BrokerPolicy) -> PacketItem | None:
+    """The item one rung down, or None at the lowest."""
+    below = [level for level in LEVELS[: LEVELS.index(item.level)] if level in RUNGS]
+    return _shaped(item, below[-1], item.text, policy) if below else None
+
+
+def _item(scored: Scored, level: ActivationLevel, draft: Draft, policy: BrokerPolicy) -> PacketItem | None:
+    """One memory at this level, within its budget; None when not even its provenance fits."""
+    candidate = scored.candidate
+    item = PacketItem(
+        memory_id=candidate.memory_id,
+        record_digest=candidate.record_digest,
+        source_version=candidate.source_version,
+        scope=candidate.scope.kind.value,
+        level=level,
+        text="",
+        why=_why(scored, draft.trigger_reason, policy),
+        when=_when(candidate),
+        title=clip(one_line(candidate.title), policy.title_bytes) if candidate.title else None,
+    )
+    shaped = _shaped(item, level, candidate.payload, policy)
+    over = _bytes(shaped) - policy.item_bytes
+    while over > 0 and shaped.text:
+        text = clip(shaped.text, len(shaped.text.encode("utf-8")) - over)
+        shaped = msgspec.structs.replace(shaped, text=text)
+        over = _bytes(shaped) - policy.item_bytes
+    return shaped if over <= 0 and (shaped.text or shaped.title) else None
+
+
+def _shaped(item: PacketItem, level: ActivationLevel, text: str, policy: BrokerPolicy) -> PacketItem:
+    shown = RUNGS[level](text, policy)
+    title = item.title or (None if shown else clip(one_line(text), policy.title_bytes) or None)
+    return msgspec.structs.replace(item, level=level, text=shown, title=title)
+
+
+def _bytes(item: PacketItem) -> int:
+    return len(block(item, LAST_PLACE).encode("utf-8"))
+
+
+def _level(scored: Scored, draft: Draft, policy: BrokerPolicy, *, degraded: bool) -> ActivationLevel:
+    """As much as evidence and trust allow: a hint in doubt, else an excerpt, unless M-07 advises for this record."""
+    candidate = scored.candidate
+    wanted = ActivationLevel.EXCERPT
+    if degraded or candidate.confidence < policy.doubt:
+        wanted = ActivationLevel.HINT
+    advice = draft.level
+    if (
+        advice is not None
+        and advice.procedure_id == candidate.memory_id
+        and advice.context_version == draft.cursor.context_version
+    ):
+        wanted = advice.level
+    allowed = min(wanted, ceiling(candidate), key=LEVELS.index)
+    return [level for level in LEVELS[: LEVELS.index(allowed) + 1] if level in RUNGS][-1]
+
+
+def _why(scored: Scored, trigger: str, policy: BrokerPolicy) -> str:
+    """What it is by trust, then why now, then what ranking found."""
+    candidate = scored.candidate
+    said = []
+    if candidate.origin is Origin.EXTRACTED:
+        said.append("noted automatically, not reviewed")
+    elif candidate.origin is Origin.IMPORTED or candidate.state is not RecordState.ANCHORED:
+        said.append("imported, not reviewed")
+    said.append(TRIGGERS.get(trigger, "it fits the current step"))
+    said.extend(scored.reasons)
+    return clip(one_line("; ".join(said)), policy.why_bytes)
+
+
+def _when(candidate: Candidate) -> str:
+    """The days on which it happened, if known, else the day of the record. UTC, ISO 8601."""
+    if candidate.occurred is None:
+        return _day(candidate.created_at)
+    start, end = _day(candidate.occurred.start), candidate.occurred.end
+    return start if end is None or _day(end) == start else f"{start} to {_day(end)}"
+
+
+def _day(at: Millis) -> str:
+    return datetime.fromtimestamp(min(max(at, 0), LAST_DAY) / 1000, UTC).date().isoformat()
+
+
+def _free_tag(tag: str, items: Sequence[PacketItem]) -> str:
+    """The tag, or the next one derived from it that stands in no item."""
+    texts = [text for item in items for text in (item.text, item.title or "", item.why, item.memory_id)]
+    while any(tag in text for text in texts):
+        tag = text_digest(tag)[: len(tag)]
+    return tag

@@ -1,0 +1,226 @@
+"""Claims at a request boundary: wait for the pass in flight, carry over or refuse, hand over, settle (C-06, N-03)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from governance.contracts import AccessEvidence, AuditEntry, AuditKind
+from governance.evidence import of_delivery
+from host.broker import rerender
+from host.clock import Clock
+from host.contracts import Claim, InboxState, MemoryPacket, Reason, Silence, Surface
+from host.inbox import STAYS, Also, Facts, Holder, Inbox, Slot, ladder
+from host.runtime import SessionRuntime
+from host.trace import Owner, about, of_event
+from recall.contracts import ContextCursor, Frozen
+
+MAX_WAIT_MS = 2_000
+FINAL_STATE = {Reason.EXPIRED: InboxState.EXPIRED}
+
+
+class Ask(Frozen, frozen=True, kw_only=True):
+    """A claim: at which surface, by which request, and how long it may wait for a pass in flight (milliseconds)."""
+
+    surface: Surface
+    request_id: str | None = None
+    wait_ms: int = 0
+
+
+class Settled(Frozen, frozen=True, kw_only=True):
+    """Whether an acknowledgement or a release changed anything, and why not."""
+
+    settled: bool
+    reason: str | None = None
+
+
+class Desk:
+    """What claims need from the rest, as plain calls: made by the composition root."""
+
+    def __init__(
+        self,
+        owner: Callable[[str, str, ContextCursor, int], Owner],
+        current: Callable[[Sequence[str]], Awaitable[dict[str, str]]],
+        carry: Callable[[Slot, SessionRuntime], Awaitable[None]],
+        seen: Callable[[Sequence[AccessEvidence]], Also],
+        new_id: Callable[[str], str],
+    ) -> None:
+        self.owner = owner  # (session, agent, cursor, step) -> refs
+        self.current = current  # memory ids -> record digests that hold in the files now
+        self.carry = carry  # build the slot's items again at the current context version
+        self.seen = seen  # evidence rows -> work for the delivery's transaction
+        self.new_id = new_id
+
+
+class Claims:
+    """The four verbs of the inbox, each under the runtime's lock so that nothing moves between look and act."""
+
+    def __init__(self, inbox: Inbox, desk: Desk, clock: Clock) -> None:
+        self._inbox = inbox
+        self._desk = desk
+        self._clock = clock
+
+    async def claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
+        """The packet valid at the session's context version, or a Silence with the reason."""
+        scope = runtime.scope
+        if ask.request_id is not None:
+            before = await self._inbox.answered(scope.session_id, scope.agent_id, ask.request_id)
+            if before is not None:
+                return before
+        try:
+            async with asyncio.timeout(min(ask.wait_ms, MAX_WAIT_MS) / 1000):
+                await runtime.idle.wait()
+        except TimeoutError:
+            return Silence(reason=Reason.LATE)
+        async with runtime.lock:
+            if not runtime.idle.is_set():
+                return Silence(reason=Reason.LATE)
+            return await self._claim(runtime, ask)
+
+    async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
+        scope = runtime.scope
+        holder = Holder(
+            session_id=scope.session_id,
+            agent_id=scope.agent_id,
+            surface=ask.surface,
+            claim_id=self._desk.new_id("clm_"),
+            at=self._clock.now(),
+            request_id=ask.request_id,
+        )
+        slot = await self._current_slot(runtime)
+        facts = await self._facts(runtime, slot)
+        packet = None if slot is None else slot.packet
+        reason = ladder(packet, facts, holder.at, self._inbox.policy)
+        if slot is None or reason is not None:
+            return await self._refused(runtime, slot, reason or Reason.NONE_PENDING, holder)
+        entry = self._entry(AuditKind.CLAIM, "claimed", slot.packet.trigger_reason, runtime)
+        claimed = await self._inbox.claim(slot, holder, about(entry, slot.packet, holder.claim_id, ask.surface))
+        if not isinstance(claimed, Silence):
+            runtime.boundary_used = True
+        return claimed
+
+    async def _refused(self, runtime: SessionRuntime, slot: Slot | None, reason: Reason, holder: Holder) -> Silence:
+        if slot is not None and reason not in STAYS:
+            state = FINAL_STATE.get(reason, InboxState.DROPPED)
+            await self._drop(runtime, slot, state, reason)
+        await self._inbox.refuse(holder, reason)
+        return Silence(reason=reason)
+
+    async def delivered(self, runtime: SessionRuntime, packet_id: str, claim_id: str) -> Settled:
+        """The text is in the next request: the packet is delivered, and each item leaves one `seen`."""
+        async with runtime.lock:
+            slot = await self._inbox.find(packet_id)
+            if slot is None or not _owns(runtime, slot.packet):
+                return Settled(settled=False, reason="unknown-packet")
+            if slot.state is InboxState.DELIVERED and slot.claim_id == claim_id:
+                return Settled(settled=True, reason="already-delivered")
+            if slot.state is not InboxState.CLAIMED or slot.claim_id != claim_id:
+                return Settled(settled=False, reason="stale-claim")
+            done = await self._deliver(runtime, slot)
+            return Settled(settled=done, reason=None if done else "stale-claim")
+
+    async def release(self, runtime: SessionRuntime, packet_id: str, claim_id: str) -> Settled:
+        """The text was not used: the packet is pending again, unless a newer one has taken the slot."""
+        async with runtime.lock:
+            slot = await self._inbox.find(packet_id)
+            if slot is None or not _owns(runtime, slot.packet):
+                return Settled(settled=False, reason="unknown-packet")
+            if slot.state is not InboxState.CLAIMED or slot.claim_id != claim_id:
+                return Settled(settled=False, reason="stale-claim")
+            done = await self._put_back(runtime, slot)
+            return Settled(settled=done, reason=None if done else "stale-claim")
+
+    async def settle_shown(self, runtime: SessionRuntime, texts: Sequence[str]) -> int:
+        """Packets whose frame stands in the host's own transcript are delivered, whoever died in between."""
+        async with runtime.lock:
+            count = 0
+            for slot in await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id):
+                if slot is not None and any(slot.packet.tag in text for text in texts):
+                    count += await self._deliver(runtime, slot)
+            return count
+
+    async def purge(self, memory_id: str, runtimes: Callable[[str, str], SessionRuntime | None]) -> int:
+        """A record was forgotten or corrected: unsettled packets that carry it are dropped, wherever they wait."""
+        count = 0
+        for slot in await self._inbox.carrying(memory_id):
+            packet = slot.packet
+            runtime = runtimes(packet.context_cursor.session_id, packet.agent_id)
+            cursor = packet.context_cursor if runtime is None else runtime.cursor
+            owner = self._desk.owner(cursor.session_id, packet.agent_id, cursor, packet.step or 0)
+            entry = of_event(AuditKind.DROP, "dropped", Reason.FORGOTTEN, owner, self._clock.now())
+            count += await self._inbox.settle(slot, InboxState.DROPPED, about(entry, packet))
+        return count
+
+    async def reset(self, runtime: SessionRuntime, reason: Reason) -> None:
+        """Drop what waits for this owner: its context window is gone, or its session ended. The lock is held."""
+        for slot in await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id):
+            if slot is not None:
+                await self._drop(runtime, slot, InboxState.DROPPED, reason)
+
+    async def _current_slot(self, runtime: SessionRuntime) -> Slot | None:
+        """The pending slot after a dead holder's claim was taken back and an older packet carried over."""
+        scope = runtime.scope
+        pending, claimed = await self._inbox.slot(scope.session_id, scope.agent_id)
+        now = self._clock.now()
+        if claimed is not None and now - (claimed.claimed_at or 0) > self._inbox.policy.lease:
+            await self._put_back(runtime, claimed)
+            pending, claimed = await self._inbox.slot(scope.session_id, scope.agent_id)
+        if pending is not None and not runtime.boundary_used and carries(pending.packet, runtime, now):
+            await self._desk.carry(pending, runtime)
+            pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
+        return pending
+
+    async def _put_back(self, runtime: SessionRuntime, slot: Slot) -> bool:
+        pending, _ = await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id)
+        runtime.boundary_used = False
+        if pending is not None:
+            entry = self._entry(AuditKind.DROP, "dropped", Reason.REPLACED, runtime)
+            return await self._inbox.settle(slot, InboxState.DROPPED, about(entry, slot.packet, slot.claim_id))
+        entry = self._entry(AuditKind.DROP, "released", Reason.RELEASED, runtime)
+        return await self._inbox.settle(slot, InboxState.PENDING, about(entry, slot.packet, slot.claim_id))
+
+    async def _deliver(self, runtime: SessionRuntime, slot: Slot) -> bool:
+        now = self._clock.now()
+        owner = self._owner(runtime)
+        entry = of_event(AuditKind.DELIVERY, "delivered", slot.packet.trigger_reason, owner, now)
+        rows = of_delivery(slot.packet.items, owner.session_ref, owner.cursor, now)
+        done = await self._inbox.settle(
+            slot, InboxState.DELIVERED, about(entry, slot.packet, slot.claim_id), self._desk.seen(rows)
+        )
+        if done and slot.packet.window == runtime.window_no:
+            runtime.handed_over({item.memory_id: item.text for item in slot.packet.items}, slot.packet.exact_digest)
+        return done
+
+    async def _drop(self, runtime: SessionRuntime, slot: Slot, state: InboxState, reason: Reason) -> None:
+        entry = self._entry(AuditKind.DROP, "dropped", reason, runtime)
+        await self._inbox.settle(slot, state, about(entry, slot.packet, slot.claim_id))
+
+    async def _facts(self, runtime: SessionRuntime, slot: Slot | None) -> Facts:
+        items = () if slot is None else slot.packet.items
+        return Facts(
+            context_version=runtime.context_version,
+            window=runtime.window_no,
+            step=runtime.step,
+            boundary_used=runtime.boundary_used,
+            last_delivery_step=runtime.last_delivery_step,
+            digests=await self._desk.current([item.memory_id for item in items]) if items else {},
+            visible_records=frozenset(runtime.shown),
+            visible_texts=frozenset(runtime.delivered),
+            rerendered="" if slot is None else rerender(slot.packet),
+        )
+
+    def _entry(self, kind: AuditKind, outcome: str, reason: str, runtime: SessionRuntime) -> AuditEntry:
+        return of_event(kind, outcome, reason, self._owner(runtime), self._clock.now())
+
+    def _owner(self, runtime: SessionRuntime) -> Owner:
+        return self._desk.owner(runtime.scope.session_id, runtime.scope.agent_id, runtime.cursor, runtime.step)
+
+
+def carries(packet: MemoryPacket, runtime: SessionRuntime, now: int) -> bool:
+    """Whether an unclaimed packet may be built again at the current version: same window, at most one step later."""
+    older = packet.context_cursor.context_version < runtime.context_version
+    near = packet.step is None or runtime.step - packet.step <= 1
+    return older and near and packet.window == runtime.window_no and packet.created_at <= now < packet.expiry
+
+
+def _owns(runtime: SessionRuntime, packet: MemoryPacket) -> bool:
+    scope = runtime.scope
+    return packet.context_cursor.session_id == scope.session_id and packet.agent_id == scope.agent_id

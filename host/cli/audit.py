@@ -1,0 +1,171 @@
+"""`audit`: read why something was, or was not, handed over."""
+
+from contextlib import suppress
+from itertools import count, repeat
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+
+from governance.contracts import AuditEntry, AuditKind
+from governance.explain import explain
+from host.cli.answers import Entries, Explained, Opened, Verified
+from host.cli.entries import HEADINGS, described, row
+from host.cli.link import ask, listen
+from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.tables import print_panel, print_table
+from host.contracts import Reason
+from host.errors import RemoraError
+
+CONDITIONS = {"session": "sessionId", "memory": "memoryId", "kind": "kind", "outcome": "outcome", "reason": "reason"}
+
+
+class About(TypedDict):
+    """What `explain` may be asked about, when not about an entry."""
+
+    session: str | None
+    step: int | None
+    memory: str | None
+
+
+@click.group()
+def audit() -> None:
+    """Read why something was, or was not, handed over.
+
+    \b
+    Examples:
+      remora-pre audit list --reason no-confident-hit
+      remora-pre audit explain --session SESSION --step 12
+    """
+
+
+@audit.command(name="list")
+@click.option("--session", help="Only this session.")
+@click.option("--memory", help="Only entries that concern this memory.")
+@click.option("--kind", type=click.Choice([str(kind) for kind in AuditKind]), help="Only entries of this kind.")
+@click.option("--outcome", help="Only this outcome: packet, silence, claimed, delivered, dropped, …")
+@click.option("--reason", type=click.Choice([str(reason) for reason in Reason]), help="Only this reason.")
+@click.option("--step", type=int, help="Only this step of the session.")
+@click.option("--would", is_flag=True, help="What would have been handed over, in shadow mode.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many at most.")
+@json_option
+def listing(as_json: bool, limit: int, step: int | None, would: bool, **given: str | None) -> None:
+    """List the latest entries, newest first: one line a pass, claim, delivery or drop.
+
+    \b
+    Example:
+      remora-pre audit list --kind pass --outcome packet
+    """
+    params: dict[str, object] = {CONDITIONS[name]: value for name, value in given.items() if value is not None}
+    params["limit"] = limit
+    if step is not None:
+        params["step"] = step
+    if would:
+        params["reason"] = str(Reason.SHADOW)
+    found = ask("audit.query", params, Entries)
+    if as_json:
+        show_json(found)
+    elif found.entries:
+        print_table(HEADINGS, (row(entry) for entry in found.entries))
+    else:
+        say("No entry matches.")
+
+
+@audit.command()
+@click.argument("audit_id", metavar="ENTRY")
+@json_option
+def show(audit_id: str, as_json: bool) -> None:
+    """Show one entry whole: the gate's signals, each source, each candidate, the packet, and what came after.
+
+    \b
+    Example:
+      remora-pre audit show aud_0123456789abcdef0123456789abcdef
+    """
+    opened = ask("audit.get", {"auditId": audit_id}, Opened)
+    if as_json:
+        show_json(opened)
+        return
+    for line in described(opened.entry):
+        say(line)
+    if opened.packet is not None:
+        text = opened.packet.rendered or "(its text was erased: a memory of it was forgotten)"
+        print_panel(f"packet, {opened.packet.state}", text)
+    if opened.later:
+        say("What came after:")
+        print_table(HEADINGS, (row(entry) for entry in opened.later))
+
+
+@audit.command(name="explain")
+@click.argument("audit_id", metavar="[ENTRY]", required=False)
+@click.option("--session", help="The session to explain; with --step.")
+@click.option("--step", type=int, help="The step of the session.")
+@click.option("--memory", help="Explain why this memory was, or was not, shown.")
+@workspace_option
+@json_option
+def explaining(audit_id: str | None, workspace: Path, as_json: bool, **about: Unpack[About]) -> None:
+    """Explain an entry, a step of a session, or the fate of a memory, in sentences.
+
+    \b
+    Examples:
+      remora-pre audit explain ENTRY
+      remora-pre audit explain --session SESSION --step 12
+      remora-pre audit explain --memory mem_0123456789abcdef0123456789abcdef
+    """
+    match (audit_id, about["session"], about["step"], about["memory"]):
+        case (str(), None, None, None):
+            opened = ask("audit.get", {"auditId": audit_id}, Opened)
+            entries = (opened.entry, *opened.later)
+            explained = Explained(lines=tuple(explain(entries)), entries=entries)
+        case (None, str(session), int(step), None):
+            explained = ask("audit.explain", {"sessionId": session, "step": step}, Explained)
+        case (None, None, None, str(memory)):
+            place = str(workspace.resolve())
+            explained = ask("audit.explain", {"memoryId": memory, "workspace": place}, Explained)
+        case _:
+            raise click.UsageError("Give an entry, or --session with --step, or --memory.")
+    if as_json:
+        show_json(explained)
+        return
+    for line in explained.lines:
+        say(line)
+
+
+@audit.command()
+@click.option("--limit", type=click.IntRange(0), default=0, help="Stop after so many entries; 0 goes on.")
+@json_option
+def follow(limit: int, as_json: bool) -> None:
+    """Show entries as they are made, until Ctrl-C.
+
+    \b
+    Example:
+      remora-pre audit follow
+    """
+    left = count(limit - 1, -1) if limit else repeat(1)
+
+    def handle(entry: AuditEntry) -> bool:
+        if as_json:
+            show_json(entry, indent=None)
+        else:
+            say("  ".join(cell for cell in row(entry) if cell))
+        return bool(next(left))
+
+    with suppress(KeyboardInterrupt):
+        listen("audit.subscribe", "entry", AuditEntry, handle)
+
+
+@audit.command()
+@json_option
+def verify(as_json: bool) -> None:
+    """Check that no entry was removed, changed or moved. Exit code 1 when one was.
+
+    \b
+    Example:
+      remora-pre audit verify
+    """
+    verified = ask("audit.verify", {}, Verified)
+    if as_json:
+        show_json(verified)
+    if not verified.ok:
+        raise RemoraError(f"The chain is broken: {verified.problem}.", "Entries from there on cannot be trusted.")
+    if not as_json:
+        say(f"{verified.entries} entries, the chain holds.")

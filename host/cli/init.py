@@ -1,0 +1,107 @@
+"""`init`: connects an agent product to the daemon by its own settings, and takes the connection back.
+
+Nothing is written before the difference was shown and agreed to. What other tools wrote stays byte for byte.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from host.cli.link import paths
+from host.cli.output import json_option, say, show_json, workspace_option
+from host.config import Paths, ensure_port, http_token
+from host.namespace import REPOSITORY_FOLDER, SCRIPT
+from host.setup import claude_code, settings_file
+from recall.workspace import repository_root
+
+HOOK = Path(__file__).parents[1] / "hook.py"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """What will be written: a settings file (`after` None: it goes), and a memory folder that comes or goes."""
+
+    settings: Path
+    before: str | None
+    after: str | None
+    folder: Path | None
+    secrets: tuple[str, ...]
+
+    def shown(self) -> str:
+        """The difference, with secrets left out."""
+        return settings_file.diff(self.settings, self.before, self.after, self.secrets)
+
+
+@click.command()
+@click.option(
+    "--host",
+    "product",
+    type=click.Choice(["claude-code"]),
+    default="claude-code",
+    show_default=True,
+    help="Which product.",
+)
+@click.option(
+    "--level", type=click.Choice(["project", "user"]), default="project", show_default=True, help="Whose settings."
+)
+@workspace_option
+@click.option("--remove", is_flag=True, help="Take back what was written.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def init(product: str, level: str, workspace: Path, as_json: bool, **how: bool) -> None:
+    """Connect an agent product to the daemon.
+
+    Shows what it will write, and asks. Running it again changes nothing.
+
+    \b
+    Examples:
+      remora-pre init --host claude-code
+      remora-pre init --host claude-code --remove
+    """
+    remove = how["remove"]
+    repository = repository_root(str(workspace.resolve())) or workspace.resolve()
+    change = _change(level, repository, paths(), remove)
+    differs = change.before != change.after or change.folder is not None
+    if differs and not as_json:
+        say(change.shown())
+        if change.folder is not None:
+            say(f"{'remove' if remove else 'create'} the folder {change.folder}")
+    if differs and not how["yes"]:
+        click.confirm("Write this?", abort=True, err=as_json)
+    if differs:
+        _write(change, remove)
+    if as_json:
+        show_json({"changed": differs, "settings": str(change.settings), "level": level, "host": product})
+    elif not differs:
+        say("Nothing to change.")
+    else:
+        say("Taken back." if remove else f"Done. Start a new session, then look with: {SCRIPT} audit follow")
+
+
+def _change(level: str, repository: Path, where: Paths, remove: bool) -> Change:
+    settings = claude_code.settings_path(level, repository, Path.home())
+    before = settings_file.read(settings)
+    folder = repository / REPOSITORY_FOLDER / "memory"
+    token = http_token(where)
+    if remove:
+        after = None if before is None else claude_code.remove(before)
+        empty = folder.is_dir() and not any(folder.iterdir())
+        return Change(settings=settings, before=before, after=after, folder=folder if empty else None, secrets=(token,))
+    wanted = claude_code.Wanted(python=sys.executable, hook=str(HOOK), port=ensure_port(where), token=token)
+    after = claude_code.plan(before, wanted)
+    missing = level == "project" and not folder.exists()
+    return Change(settings=settings, before=before, after=after, folder=folder if missing else None, secrets=(token,))
+
+
+def _write(change: Change, remove: bool) -> None:
+    settings_file.write(change.settings, change.after, 0o600)
+    if change.folder is None:
+        return
+    if not remove:
+        change.folder.mkdir(parents=True)
+        return
+    change.folder.rmdir()
+    if not any(change.folder.parent.iterdir()):
+        change.folder.parent.rmdir()

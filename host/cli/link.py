@@ -1,0 +1,58 @@
+"""The command line's line to the daemon: one request, a typed answer; a daemon is started when there is none."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from host.client import DaemonAbsent, call_sync, connect
+from host.config import Paths, environment, locate
+from host.launch import launch, wait_until_ready
+
+T = TypeVar("T")
+TIMEOUT_SECONDS = 30.0
+
+
+def paths() -> Paths:
+    """Where this user's daemon keeps its things."""
+    return locate(environment())
+
+
+def ask(method: str, params: Mapping[str, object], answer: type[T]) -> T:
+    """One request. Starts the daemon when none answers. Raises Refused with the daemon's own words."""
+    try:
+        return ask_running(method, params, answer)
+    except DaemonAbsent:
+        start_daemon()
+    return ask_running(method, params, answer)
+
+
+def ask_running(method: str, params: Mapping[str, object], answer: type[T]) -> T:
+    """One request to a daemon that runs. Raises DaemonAbsent when there is none."""
+    raw = call_sync(paths().socket, method, dict(params), timeout=TIMEOUT_SECONDS)
+    return msgspec.json.decode(raw, type=answer)
+
+
+def start_daemon() -> None:
+    """Start the daemon in the background and wait until it is healthy."""
+    where = paths()
+    wait_until_ready(launch(["--background"], environment(), where.log_file), where.socket, where.log_file)
+
+
+def listen(method: str, field: str, kind: type[T], handle: Callable[[T], bool]) -> None:
+    """Call `method`, then hand the `field` of every notification to `handle` until it answers False."""
+    try:
+        call_sync(paths().socket, "health", {})
+    except DaemonAbsent:
+        start_daemon()
+    asyncio.run(_listen(method, field, kind, handle))
+
+
+async def _listen(method: str, field: str, kind: type[T], handle: Callable[[T], bool]) -> None:
+    async with connect(paths().socket) as client:
+        await client.call(method, {})
+        async for notice in client.notifications():
+            params = msgspec.json.decode(notice.params, type=dict[str, msgspec.Raw])
+            if not handle(msgspec.json.decode(params[field], type=kind)):
+                return

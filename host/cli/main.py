@@ -1,0 +1,112 @@
+"""The command line `remora-pre`: the table of its commands, and how they fail.
+
+`SECTIONS` maps each command to the module that carries it. A command's module is imported when the command is run, so
+that `status` or `hook` do not pay for what `demo` needs; this is the only such place. Exit codes: 0 ok, 1 a finding or
+a refusal, 2 wrong usage. A failure is said in three parts: what, why, what to do; the traceback comes with `--debug`.
+"""
+
+import importlib
+import sys
+from types import TracebackType
+
+import click
+
+from host.errors import RemoraError
+from host.namespace import SCRIPT
+
+# section -> command -> (module:attribute, first sentence of its help)
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Try": {
+        "demo": ("host.cli.demo:demo", "Play a recorded coding session and show what it would have been told."),
+        "replay": ("host.cli.replay:replay", "Show the passes a transcript would have made."),
+    },
+    "Run": {
+        "serve": ("host.cli.run:serve", "Run the daemon in the foreground."),
+        "start": ("host.cli.run:start", "Start the daemon in the background."),
+        "stop": ("host.cli.run:stop", "Stop the daemon."),
+        "status": ("host.cli.run:status", "Say how the daemon is."),
+        "metrics": ("host.cli.run:metrics", "Show the daemon's numbers."),
+        "hook": ("host.cli.hook:hook", "Pass one hook call of an agent product to the daemon."),
+    },
+    "Set up": {
+        "init": ("host.cli.init:init", "Connect an agent product to the daemon."),
+        "config": ("host.cli.config:config", "Show or check the configuration."),
+        "completion": ("host.cli.completion:completion", "Print the shell completion script."),
+    },
+    "Memory": {
+        "remember": ("host.cli.memory:remember", "Keep something for later sessions."),
+        "search": ("host.cli.memory:search", "Find memories by words."),
+        "list": ("host.cli.memory:listing", "List the memories of a workspace."),
+        "show": ("host.cli.memory:show", "Show one memory and where it stands."),
+        "forget": ("host.cli.memory:forget", "Remove a memory."),
+    },
+    "Audit": {
+        "audit": ("host.cli.audit:audit", "Read why something was, or was not, handed over."),
+    },
+}
+PLACES = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
+
+
+class Refused(click.ClickException):
+    """A failure that was expected and can be explained."""
+
+    exit_code = 1
+
+    def format_message(self) -> str:
+        return self.message
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(PLACES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        place = PLACES.get(cmd_name)
+        if place is None:
+            return None
+        module, _, attribute = place.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, first_sentence) for name, (_, first_sentence) in commands.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except RemoraError as error:
+            if ctx.params.get("debug"):
+                raise
+            raise Refused(str(error)) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name=SCRIPT, prog_name=SCRIPT, message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="On a failure, show the traceback.")
+def cli(debug: bool) -> None:
+    """Memory that comes by itself: what an agent learned before, at the step where it matters.
+
+    \b
+    Example:
+      remora-pre demo
+    """
+    if not debug:
+        sys.excepthook = explain
+
+
+def explain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Say an unforeseen failure in one line, in place of the traceback."""
+    click.echo(
+        f"Error: {kind.__name__}: {error}\n"
+        f"This was not foreseen. Run `{SCRIPT} --debug …` again for the traceback, and report it.",
+        err=True,
+    )
+
+
+def main() -> None:
+    """Run the command line."""
+    cli(prog_name=SCRIPT)

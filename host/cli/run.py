@@ -1,0 +1,133 @@
+"""`serve`, `start`, `stop`, `status`, `metrics`: the life of the daemon. `status` and `stop` never start one."""
+
+import os
+import sys
+import time
+
+import click
+import msgspec
+
+from host.cli.answers import Health
+from host.cli.link import ask, ask_running, paths, start_daemon
+from host.cli.output import json_option, say, show_json
+from host.client import DaemonAbsent
+from host.errors import RemoraError
+from host.namespace import SCRIPT
+
+PATIENCE = 200  # looks
+PAUSE_SECONDS = 0.05
+
+
+@click.command()
+@click.option("--no-http", is_flag=True, help="Do not listen for HTTP hooks.")
+def serve(no_http: bool) -> None:
+    """Run the daemon in the foreground. The log goes to standard error; Ctrl-C stops it.
+
+    \b
+    Example:
+      remora-pre serve
+    """
+    options = ["--no-http"] if no_http else []
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-P", "-m", "host.daemon", *options])
+
+
+@click.command()
+@json_option
+def start(as_json: bool) -> None:
+    """Start the daemon in the background, unless it runs.
+
+    \b
+    Example:
+      remora-pre start
+    """
+    running = _health() is not None
+    if not running:
+        start_daemon()
+    if as_json:
+        show_json({"started": not running, "socket": str(paths().socket)})
+    else:
+        say("It runs already." if running else f"Started. It listens on {paths().socket}.")
+
+
+@click.command()
+@json_option
+def stop(as_json: bool) -> None:
+    """Stop the daemon. It finishes what is under way first.
+
+    \b
+    Example:
+      remora-pre stop
+    """
+    running = _health() is not None
+    if running:
+        ask_running("shutdown", {}, msgspec.Raw)
+        _wait_until_gone()
+    if as_json:
+        show_json({"stopped": running})
+    else:
+        say("Stopped." if running else "It does not run.")
+
+
+@click.command()
+@json_option
+def status(as_json: bool) -> None:
+    """Say how the daemon is. Exit code 1 when it does not run, or when a part of it is not well.
+
+    \b
+    Example:
+      remora-pre status
+    """
+    health, where = _health(), paths()
+    if as_json:
+        show_json(
+            {"running": health is not None, "health": health, "socket": str(where.socket), "data": str(where.data)}
+        )
+    elif health is None:
+        say(f"It does not run. Start it with: {SCRIPT} start")
+    else:
+        say("It runs." if health.ready else "It runs, but not everything is well.")
+        for name, state in sorted(health.parts.items()):
+            say(f"  {name}: {_plain(state)}")
+        say(f"  socket file: {where.socket}")
+        say(f"  data folder: {where.data}")
+    if health is None or not health.ready:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@json_option
+def metrics(as_json: bool) -> None:
+    """Show the daemon's numbers.
+
+    \b
+    Example:
+      remora-pre metrics
+    """
+    numbers = ask("metrics", {}, dict[str, msgspec.Raw])
+    if as_json:
+        show_json({name: msgspec.json.decode(value) for name, value in numbers.items()})
+        return
+    for name, value in sorted(numbers.items()):
+        say(f"{name}: {_plain(value)}")
+
+
+def _health() -> Health | None:
+    try:
+        return ask_running("health", {}, Health)
+    except DaemonAbsent:
+        return None
+
+
+def _wait_until_gone() -> None:
+    for _ in range(PATIENCE):
+        if _health() is None:
+            return
+        time.sleep(PAUSE_SECONDS)
+    raise RemoraError("The daemon is still there.", f"Look into its log, {paths().log_file}.")
+
+
+def _plain(value: msgspec.Raw) -> str:
+    """A JSON value for people: text as it is, the rest as JSON."""
+    decoded = msgspec.json.decode(value)
+    return decoded if isinstance(decoded, str) else bytes(value).decode()

@@ -1,0 +1,51 @@
+"""Tables and panels through rich: colours on a terminal only, `NO_COLOR` honoured, data never read as markup."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from host.sanitise import for_terminal
+from recall.contracts import Millis
+
+PIPE_WIDTH = 220
+
+
+def console() -> Console:
+    """A console on standard output; wide when nobody looks at it, so that a pipe gets whole lines."""
+    out = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    return out if out.is_terminal else Console(highlight=False, emoji=False, markup=False, width=PIPE_WIDTH)
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows under headings. The last column takes what is left of the line; the others are never cut."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for place, heading in enumerate(headings, start=1):
+        table.add_column(heading, no_wrap=place < len(headings), overflow="fold")
+    for row in rows:
+        table.add_row(*(plain(cell) for cell in row))
+    console().print(table)
+
+
+def print_panel(title: str, text: str, style: str = "green") -> None:
+    """Print a text in a frame."""
+    console().print(Panel(plain(text), title=plain(title), title_align="left", border_style=style))
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Data as rich text: no markup, no escape sequences."""
+    return Text(for_terminal(text), style=style)
+
+
+def when(at: Millis) -> str:
+    """A time as people read it, UTC."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def one_line(text: str, limit: int = 100) -> str:
+    """The start of a text on one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"

@@ -1,0 +1,159 @@
+"""What the need gate knows of language: acknowledgements, recall requests, corrections, error classes. Pure.
+
+English and Chinese; short Japanese and Korean acknowledgements. A change here changes decisions, so it takes a new
+id of the gate's policy.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from recall.analyzer import STOP_WORDS, distinct
+
+LONGEST_ACKNOWLEDGEMENT = 120  # characters
+
+_ACK_WORDS = """
+agreed ah ahh aight all alright amazing and awesome aye both brilliant bye cheers choice continue cool correct done
+exactly excellent fantastic fine former go good got great ha haha hello hey hi hm hmm hmmm hmmmm huh i k kk latter lets
+lgtm lol lovely mhm mm mmm much nah neat next nice no nope noted np nvm oh ohh ok okay okayy okey okie option perfect
+please pls proceed right roger splendid stop sure sweet ta thank thanks thx true ty understood very wait wonderful wow
+y ya yay yea yeah yep yes yess yo yup
+danke gracias ja merci oui si vale
+はい ええ うん ううん どうぞ 続けて 続けてください お願いします お願い 了解 了解です 分かりました わかりました
+ありがとう ありがとうございます オーケー いいえ いいです いいね
+네 넵 넹 예 응 좋아 좋아요 좋습니다 계속 계속해 계속해줘 계속하세요 감사합니다 고마워 고마워요 알겠습니다 알겠어 아니요
+"""
+_ACK_PHRASES = (
+    *("as you like", "as you wish", "carry on", "do it", "do that", "for it", "go ahead", "good job", "good work"),
+    *("got it", "great job", "great work", "hold on", "i agree", "i like it", "i see", "keep going", "keep it up"),
+    *("let s go", "looks fine", "looks good", "looks good to me", "looks great", "makes sense", "never mind"),
+    *("nice work", "no problem", "no thank you", "of course", "once more", "one more time", "ship it"),
+    *("so far so good", "sounds fine", "sounds good", "sounds great", "that s fine", "that s good", "that s great"),
+    *("that s it", "that s right", "that works", "try again", "well done", "works for me", "you re right"),
+    "you re welcome",
+)
+# A Chinese acknowledgement is any row of these, particles and pronouns included: 好的，那就继续吧.
+_ACK_CHINESE = """
+继续 接着 下一步 下一个 开始 来吧 好的 好滴 好嘞 好 行 可以 没问题 没事 嗯 恩 哦 噢 喔 是的 是 对的 对 没错 正确 同意
+谢谢 多谢 感谢 辛苦 收到 明白 知道 了解 懂 太棒 不错 很好 棒 赞 牛 厉害 完美 当然 随便 都行 不用 不需要 不必 算了 等等
+等一下 稍等 再来 再试 试试 重试 一次 你好 您好 嗨 哈 呵 先这样 就这样 就这么办 做吧 去吧 干吧 执行吧 那就 请 你 您 我
+很 太 非常 了 吧 啊 呀 呢 嘛 啦 的 哟 哇
+"""
+
+
+def _any(patterns: Iterable[str]) -> str:
+    return "|".join(patterns)
+
+
+_KNOWN = frozenset(_ACK_WORDS.split())
+_CHINESE_RUN = re.compile(f"(?:{_any(sorted(_ACK_CHINESE.split(), key=len, reverse=True))})+")
+_PHRASE = re.compile(rf"\b(?:{_any(sorted(_ACK_PHRASES, key=len, reverse=True))})\b")
+_WORD = re.compile(r"[^\W_]+")
+_CHOICE = re.compile(r"\d{1,2}|[a-z]")
+_IMAGE = re.compile(r"\[(?:image|img|screenshot|pasted image|图片|截图|画像)[^\[\]]{0,200}\]", re.IGNORECASE)
+
+_ACTS = """
+agree agreed call called choose chose chosen conclude concluded decide decided did discuss discussed do done find fix
+fixed found handle handled learn learned mean meet met name named need pick picked plan planned said say see seen set
+settle settled solve solved talk talked tried try use used want write wrote
+"""
+_ACT = _any(_ACTS.split())
+_RECALLS = (
+    rf"\b(?:what|which|how|why|when|where|who)(?: \w+)? (?:did|have|had) (?:we|i|you|they)(?: \w+)? (?:{_ACT})\b",
+    rf"\b(?:did|have|had|haven't|didn't) (?:we|i|you)(?: \w+)? (?:{_ACT})\b",
+    r"\b(?:do|can|don't) you (?:still )?(?:remember|recall)\b",
+    r"\bremember (?:when|how|what|why|where|which|the time|our)\b",
+    r"\bremind me\b|\blast time\b|\bpreviously\b|\bearlier (?:we|you|i)\b",
+    r"\b(?:as|like|what) (?:we|i|you) (?:discussed|decided|agreed|said|did|had)\b",
+    r"\bas (?:before|discussed|agreed|decided)\b",
+    r"\bwe (?:already )?(?:decided|agreed|settled on|discussed|talked about)\b",
+    r"\b(?:previous|past|earlier|last|other) (?:session|conversation|chat)s?\b",
+    r"\bwhat(?:'s| is| was| were| are) (?:our|the) (?:\w+ ){0,2}(?:decision|convention|conclusion|agreement)s?\b",
+    r"\bwhat(?:'s| is| was| were| are) our (?:\w+ ){0,2}(?:rule|policy|reason|preference)s?\b",
+    r"\b(?:check|search|look in) (?:your|the|our) (?:memory|memories|notes)\b|\b(?:from|in) (?:your|our) memory\b",
+    r"上次|上回|上一次|先前|以前(?:是|怎么|如何|为什么|我们|说|讨论|决定|遇)",
+    r"之前(?:是|怎么|如何|为什么|为啥|我们|你|说|定|讨论|决定|用|做|讲|提|遇|修|解决|商量)",
+    r"我们(?:之前|已经|当时)?(?:决定|约定|说好|商量好|商定|讨论过|定下|定的|选定|说过)",
+    r"[你您]还?记得|还记得|记不记得|记得吗|提醒我一下|当时(?:怎么|为什么|是|我们|决定)|回忆一下",
+    r"(?:前面|刚才|早先)(?:说|提|讲|讨论)过|有没有(?:遇到|碰到|讨论|做|修|试)过|(?:遇到|碰到|讨论|做|试)过(?:吗|没有)",
+    r"前回|覚えてい?(?:る|ます)|지난번|기억나",
+)
+_RECALL = re.compile(_any(_RECALLS), re.IGNORECASE)
+_CORRECTIONS = (
+    r"\A(?:no|nope|nah|wrong)\b\s{0,3}[,.!:;—–-]{1,3}\s{0,3}(?!problem|worries|thank|need\b|idea)\w",
+    r"\A(?:no|nope|nah|wait|stop) (?:use|it|that|the|you|we|i|this|these|don't|not|do|instead|just|leave|keep)\b",
+    r"\b(?:that|this|it)(?:'s| is| was)(?: \w+)? (?:wrong|incorrect|not right|not correct|not true|a mistake)\b",
+    r"\b(?:that|this)(?:'s| is| was) not what\b|\bnot what i (?:asked|meant|want|wanted|said)\b",
+    r"\byou(?:'re| are)(?: still)? (?:wrong|mistaken|doing it wrong)\b",
+    r"\bi (?:already )?(?:said|told you|asked you|asked for)\b|\bi didn't (?:ask|mean|say|want)\b",
+    r"\b(?:you|we) (?:forgot|missed|misread|misunderstood|should have|should not have|were supposed)\b",
+    r"\b(?:use|do|try|run|make|write|call|put|keep|prefer|take|choose)\b.{1,120}?\b(?:instead(?! of)|rather than)\b",
+    r"^(?:please )?(?:don't|do not|never|stop) (?:us|do|add|touch|edit|run|chang|creat|writ|commit|mak)\w{0,6}\b",
+    r"\bactually,? (?:it|we|i|you|use|no|the|that)\b|\b(?:undo|revert) (?:that|this|it|your)\b",
+    r"\bwrong (?:file|branch|folder|directory|command|version|approach|place|one|way|path|test|port|name)\b",
+    r"不对|不是(?:这样|这个|那个|那样|的?[,，。])|错了|搞错|弄错|写错|用错|说错|误会|不正确",
+    r"不是.{1,40}?(?:而是|是用|应该)|(?:应该|应当|要)(?:用|改用|改成|换成|使用)|改成|换成|改用",
+    r"(?:不要|别)(?:用|再|这样|改|动|加|写|删|跑)|你(?:忘|漏|误解|理解错|没按)|撤销|撤回|回退|恢复原样",
+    r"我(?:说过|说的是|的意思是|不是说|让你|要的是)",
+)
+_CORRECTION = re.compile(_any(_CORRECTIONS), re.IGNORECASE | re.MULTILINE)
+
+_ERROR_CLASS = re.compile(
+    r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning|Panic|Fault|Failure)|E[A-Z]{3,20}|[A-Z]{1,6}\d{3,5})\b"
+)
+_ERROR_PHRASES = (
+    "command not found|no such file or directory|permission denied|connection refused|timed? ?out|out of memory",
+    "segmentation fault|address already in use|merge conflict|no module named|cannot find module",
+    "undefined reference|unrecognized arguments?|not a git repository|already exists|lock file|rate limit",
+)
+_ERROR_PHRASE = re.compile(_any(_ERROR_PHRASES), re.IGNORECASE)
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Whether a text only agrees, thanks, greets, chooses ("2", "b") or says go on, emoji and stop-words included; or
+    has no word at all: punctuation, emoji, a pasted image, nothing."""
+    plain = _plain(text)
+    if len(plain) > LONGEST_ACKNOWLEDGEMENT:
+        return False
+    said = " ".join(_WORD.findall(plain))
+    words = _WORD.findall(_PHRASE.sub(" ok ", said))
+    others = [word for word in words if not _acknowledges(word)]
+    return not words or (len(others) < len(words) and all(word in STOP_WORDS for word in others))
+
+
+def is_empty(text: str) -> bool:
+    """Whether a text carries no signal: an acknowledgement, or nothing but stop-words and punctuation. A request to
+    remember and a correction are signals whatever their words are."""
+    if is_acknowledgement(text):
+        return True
+    return not distinct(_plain(text)) and not asks_to_recall(text) and not corrects(text)
+
+
+def asks_to_recall(text: str) -> bool:
+    """Whether a person asks what was said, decided or done before."""
+    return _RECALL.search(_folded(text)) is not None
+
+
+def corrects(text: str) -> bool:
+    """Whether a person says that something is wrong, or wants something else instead."""
+    return _CORRECTION.search(_folded(text)) is not None
+
+
+def error_classes(text: str) -> tuple[str, ...]:
+    """Names of errors in an output, lower case: classes and codes in their order, then the most common phrases."""
+    found = [*_ERROR_CLASS.findall(text), *_ERROR_PHRASE.findall(text)]
+    return tuple(dict.fromkeys(name.lower() for name in found))
+
+
+def _acknowledges(word: str) -> bool:
+    return word in _KNOWN or _CHOICE.fullmatch(word) is not None or _CHINESE_RUN.fullmatch(word) is not None
+
+
+def _plain(text: str) -> str:
+    """The text under NFKC, case folded, without image placeholders."""
+    return _IMAGE.sub(" ", _folded(text)).casefold().strip()
+
+
+def _folded(text: str) -> str:
+    """NFKC, with plain apostrophes: what the patterns are written for."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text).replace("’", "'")

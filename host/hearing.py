@@ -1,0 +1,137 @@
+"""What happens to one stored envelope: fold it in, run its pass, or, at a lifecycle event, reset and seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from governance.contracts import AccessEvidence
+from governance.evidence import Covered, Occasion, of_read
+from governance.evidence_store import EvidenceStore
+from governance.safety import judge
+from host.broker import build
+from host.claims import Claims
+from host.contracts import Outcome, Pass, Reason, Rollout, Silence
+from host.cue import seed_cue
+from host.gate import closed, decide
+from host.proactive import ProactiveMemoryHost
+from host.reading import Shown, covered
+from host.rollouts import Rollouts
+from host.runtime import SessionRuntime
+from host.sessions import Sessions
+from recall.associate import associate
+from recall.confidence import confident
+from recall.contracts import (
+    EventEnvelope,
+    EventPayload,
+    EventType,
+    Millis,
+    Ranked,
+    ReadWindow,
+    Scored,
+    Segment,
+)
+from recall.rank import rank
+
+OBSERVED = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL, EventType.TOOL_RESULT})
+_payload = msgspec.json.Decoder(EventPayload)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hearing:
+    """The door through which every trigger enters: an envelope of the log."""
+
+    host: ProactiveMemoryHost
+    claims: Claims
+    sessions: Sessions
+    evidence: EvidenceStore
+    rollouts: Rollouts
+
+    async def hear(self, envelope: EventEnvelope, runtime: SessionRuntime) -> None:
+        """Fold one envelope in and act on it. The runtime's lock is held; `now` is when the daemon observed it."""
+        window = runtime.window_no
+        segment = runtime.take(envelope)
+        scope, now = runtime.scope, envelope.observed_at
+        if self.rollouts.of(scope.workspace, scope.session_id) is Rollout.OFF:
+            if segment is not None:
+                runtime.note(segment)
+            return
+        if runtime.disposed:
+            await self.claims.reset(runtime, Reason.SESSION_CLOSED)
+            self.sessions.let_go(runtime)
+        elif runtime.window_no != window:
+            await self.claims.reset(runtime, Reason.CONTEXT_RESET)
+            await self._seed(envelope, runtime, now)
+        elif segment is not None:
+            await self._read(envelope, segment, runtime)
+            await self.host.consider(segment, runtime, now)
+            runtime.note(segment)
+        elif envelope.event_type in OBSERVED:
+            await self._empty(envelope, runtime, now)
+
+    async def _empty(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
+        """An observed kind of event with nothing in it: silence, with its reason."""
+        host = self.host
+        gated = decide(runtime.gate, runtime.window(now, host.stage.surface(runtime), None), None, host.policy.gate)
+        outcome: Outcome = gated.answer if isinstance(gated.answer, Silence) else Silence(reason=Reason.NO_SEGMENT)
+        await host.stage.conclude(Pass(segment=None, trigger=envelope.event_type, outcome=outcome), runtime, host.inbox)
+
+    async def _read(self, envelope: EventEnvelope, segment: Segment, runtime: SessionRuntime) -> None:
+        """N-08 → G-01: a read of a memory file leaves evidence of what it covered, at the version it was read."""
+        window = _payload.decode(envelope.payload).read
+        if window is None or segment.ok is False or runtime.subagent or runtime.incognito:
+            return
+        rows = await self._evidence(window, envelope, runtime)
+        await self.evidence.insert(rows)
+        runtime.has_read(rows)
+
+    async def _evidence(
+        self, window: ReadWindow, envelope: EventEnvelope, runtime: SessionRuntime
+    ) -> Sequence[AccessEvidence]:
+        shown: Sequence[Shown] = await covered(self.host.library, window)
+        owner = self.host.stage.owner(runtime)
+        occasion = Occasion(
+            session_ref=owner.session_ref,
+            event_seq=envelope.event_seq,
+            context_version=runtime.context_version,
+            at=envelope.observed_at,
+            call_id=envelope.call_id,
+        )
+        return of_read([Covered(**msgspec.structs.asdict(one)) for one in shown], occasion)
+
+    async def _seed(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
+        """A new context window: pinned records, and after compaction what it wiped and the work still needs."""
+        host = self.host
+        reason = closed(runtime.window(now, host.stage.surface(runtime), None))
+        walk = Pass(segment=None, trigger="seed", outcome=Silence(reason=reason or Reason.NO_CANDIDATES))
+        if reason is None:
+            walk = await self._seeded(walk, f"seed:{envelope.event_seq}", runtime, now)
+        await host.stage.conclude(walk, runtime, host.inbox)
+
+    async def _seeded(self, walk: Pass, occasion: str, runtime: SessionRuntime, now: Millis) -> Pass:
+        host, policy = self.host, self.host.policy
+        lap, index = host.stage.stopwatch(), host.library.snapshot(now)
+        cue = seed_cue(runtime.scope, runtime.shown_before)
+        found = await associate(cue, index, host.arms, policy.association, host.clock.micros)
+        ranked = rank(found.candidates, runtime.visible(), policy.rank, now)
+        pinned = [scored for scored in ranked.ranked if scored.candidate.pinned]
+        lost = [scored for scored in ranked.ranked if not scored.candidate.pinned]
+        sure = await self._still_needed(lost, runtime, now)
+        both = Ranked(ranked=(*pinned, *sure), dropped=ranked.dropped, weighed=(*pinned, *sure))
+        walk = lap("association", walk, found=found, ranked=ranked, sure=both)
+        if not both.ranked:
+            return walk
+        audience = await host.stage.audience(runtime, both, found)
+        verdict = judge(both, host.stage.proposal(both, runtime, found.index_version), audience, host.rules, now)
+        draft = host.stage.draft(runtime, occasion, "seed", found.index_version)
+        outcome = build(verdict, draft, host.stage.capability(runtime), policy.broker, host.clock.now())
+        return lap("broker", walk, verdict=verdict, outcome=outcome)
+
+    async def _still_needed(self, lost: Sequence[Scored], runtime: SessionRuntime, now: Millis) -> tuple[Scored, ...]:
+        """Of the records that compaction wiped, those which the working view still speaks for."""
+        working = runtime.working(now)
+        if not lost or not working:
+            return ()
+        cue = seed_cue(runtime.scope, view=working)
+        statistics = await self.host.library.snapshot(now).statistics(cue.terms, runtime.scope)
+        return confident(Ranked(ranked=tuple(lost)), cue, runtime.noise(), statistics, self.host.bar).ranked

@@ -1,0 +1,62 @@
+"""What the stores know of one agent of one session: the audit entries, packets and reads that a restart folds again."""
+
+import sqlite3
+
+import msgspec
+
+from governance.audit import Audit
+from governance.contracts import AccessEvidence, AuditEntry, AuditFilter
+from governance.evidence_store import EvidenceStore
+from host.contracts import MemoryPacket
+from host.eventlog import EventLog
+from host.sessions import History
+from recall.contracts import Database
+
+PAGE = 1_000
+
+
+class Histories:
+    """Reads histories. Nothing is kept."""
+
+    def __init__(self, database: Database, eventlog: EventLog, audit: Audit, evidence: EvidenceStore) -> None:
+        self._database = database
+        self._eventlog = eventlog
+        self._audit = audit
+        self._evidence = evidence
+
+    async def of(self, session_id: str, agent_id: str) -> History:
+        """Entries in their order, packets by id, reads by the event that showed them."""
+        first = await self._eventlog.replay(session_id, limit=1)
+        return History(
+            root_agent=first[0].agent_id if first else agent_id,
+            entries=tuple(await self._entries(session_id, agent_id)),
+            packets=await self._packets(session_id, agent_id),
+            reads=await self._reads(session_id),
+        )
+
+    async def _entries(self, session_id: str, agent_id: str) -> list[AuditEntry]:
+        session, agent = self._audit.ref(session_id), self._audit.ref(agent_id)
+        found: list[AuditEntry] = []
+        before: int | None = None
+        while True:
+            page = await self._audit.rows(AuditFilter(session_ref=session, after_row=before, limit=PAGE))
+            found.extend(entry for _, entry in page if entry.agent_ref == agent)
+            if len(page) < PAGE:
+                return found[::-1]
+            before = page[-1][0]
+
+    async def _packets(self, session_id: str, agent_id: str) -> dict[str, MemoryPacket]:
+        def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
+            return connection.execute(
+                "SELECT packet_id, body FROM packet WHERE session_id = ? AND agent_id = ? AND state = 'delivered'",
+                (session_id, agent_id),
+            ).fetchall()
+
+        rows = await self._database.read(work)
+        return {packet_id: msgspec.json.decode(body, type=MemoryPacket) for packet_id, body in rows}
+
+    async def _reads(self, session_id: str) -> dict[int, tuple[AccessEvidence, ...]]:
+        reads: dict[int, tuple[AccessEvidence, ...]] = {}
+        for row in await self._evidence.of_session(self._audit.ref(session_id)):
+            reads[row.event_seq] = (*reads.get(row.event_seq, ()), row)
+        return reads

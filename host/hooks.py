@@ -1,0 +1,140 @@
+"""A host's hook call: understood by its adapter, its events stored, its answer claimed and, once written, delivered."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from host.adapters import ADAPTERS, Adapter
+from host.claims import Ask
+from host.connection import Reply
+from host.contracts import Claimed, Heard, Reason, Surface
+from host.errors import ProtocolFault
+from host.parts import Parts
+from host.payloads import mend
+from host.protocol import Request, decode_params
+from host.runtime import STEP_END, SessionRuntime
+from host.transcripts.tail import Overhearing, Tail, advance, begin
+from recall.contracts import Channel, EventEnvelope, Frozen, SourceKind
+
+WAIT_MS = 150
+TAIL_BACK = 256 * 1024
+TAILS_KEPT = 256
+
+
+class HookParams(Frozen, frozen=True, kw_only=True):
+    host: str
+    payload: msgspec.Raw
+
+
+@dataclass(slots=True)
+class Ear:
+    """How far a session's own transcript has been read."""
+
+    tail: Tail
+    overhearing: Overhearing
+
+
+class Hooks:
+    """Serves hooks of every adapter, over HTTP and over the socket."""
+
+    def __init__(self, parts: Parts, own: Sequence[str] = ()) -> None:
+        self._parts = parts
+        self._own = own
+        self._ears: OrderedDict[str, Ear] = OrderedDict()
+
+    async def called(self, request: Request) -> Reply:
+        """The `hook` method: the output as `{"output": object | null}`."""
+        params = decode_params(request, HookParams)
+        reply = await self.heard(params.host, bytes(params.payload))
+        output = msgspec.Raw(reply.result) if isinstance(reply.result, bytes) and reply.result else None
+        return Reply(result={"output": output}, written=reply.written, lost=reply.lost)
+
+    async def heard(self, host: str, raw: bytes) -> Reply:
+        """Store what the hook tells and give what may be said at its surface; `b""` is silence."""
+        adapter = ADAPTERS.get(host)
+        if adapter is None:
+            known = ", ".join(sorted(ADAPTERS))
+            raise ProtocolFault("unknown-host", f"No adapter for the host {host!r}.", f"Known hosts: {known}.")
+        heard = adapter.decode(mend(raw), self._parts.clock.now(), self._own)
+        stored = await self._store(heard, host)
+        if heard.surface is None or not stored:
+            return Reply(result=b"")
+        runtime = await self._parts.sessions.find(heard.session_id, heard.agent_id)
+        claim = await self._parts.claims.claim(runtime, Ask(surface=heard.surface, wait_ms=WAIT_MS))
+        if not isinstance(claim, Claimed):
+            return Reply(result=b"")
+        return self._handing_over(runtime, claim, adapter, heard)
+
+    async def silence(self, workspace: str) -> None:
+        """A workspace was switched off: what waits there is dropped."""
+        for runtime in self._parts.sessions.all():
+            if runtime.scope.workspace == workspace:
+                async with runtime.lock:
+                    await self._parts.claims.reset(runtime, Reason.ROLLOUT_OFF)
+
+    def _handing_over(self, runtime: SessionRuntime, claim: Claimed, adapter: Adapter, heard: Heard) -> Reply:
+        packet, claims = claim.packet, self._parts.claims
+        text = adapter.encode(heard, packet.rendered)
+
+        def settle(verb: Callable[[SessionRuntime, str, str], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
+            async def act() -> None:
+                await verb(runtime, packet.packet_id, claim.claim_id)
+
+            return act
+
+        if not text:  # this host cannot take it after all: nothing was handed over
+            return Reply(result=b"", written=settle(claims.release), lost=settle(claims.release))
+        return Reply(result=text, written=settle(claims.delivered), lost=settle(claims.release))
+
+    async def _store(self, heard: Heard, host: str) -> bool:
+        """Append what the hook and the host's transcript tell. False: the session is not known at all."""
+        if not heard.session_id:
+            return False
+        overheard, shown = await self._overhear(heard)
+        envelopes = (*overheard, *heard.envelopes)
+        if heard.surface is Surface.POST_TOOL:
+            envelopes = (*envelopes, self._step_end(heard))
+        if envelopes:
+            await self._parts.host.on_event(envelopes, host)
+        runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
+        if shown and runtime is not None:
+            await self._parts.claims.settle_shown(runtime, shown)
+        return runtime is not None
+
+    async def _overhear(self, heard: Heard) -> tuple[Sequence[EventEnvelope], Sequence[str]]:
+        """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
+        if heard.transcript is None or heard.agent_id != "main":
+            return (), ()
+        ear = self._ears.pop(heard.session_id, None)
+        if ear is None:
+            tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
+            since = self._parts.clock.now()
+            ear = Ear(tail=tail, overhearing=Overhearing(heard.session_id, self._workspace(heard), since))
+        lines, ear.tail = await asyncio.to_thread(advance, ear.tail)
+        self._ears[heard.session_id] = ear
+        if len(self._ears) > TAILS_KEPT:
+            self._ears.popitem(last=False)
+        told = ear.overhearing.hear(lines)
+        return told.envelopes, told.shown
+
+    def _workspace(self, heard: Heard) -> str:
+        if heard.envelopes:
+            return heard.envelopes[0].workspace
+        runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
+        return "" if runtime is None else runtime.workspace_path
+
+    def _step_end(self, heard: Heard) -> EventEnvelope:
+        """A batch of tool results is complete: the next request is the next step."""
+        return EventEnvelope(
+            session_id=heard.session_id,
+            agent_id=heard.agent_id,
+            workspace=self._workspace(heard),
+            channel=Channel.AGENT,
+            event_type=STEP_END,
+            timestamp=self._parts.clock.now(),
+            source_kind=SourceKind.LIFECYCLE,
+            payload=msgspec.Raw(b"{}"),
+        )

@@ -1,0 +1,314 @@
+"""N-03, the next-step inbox: one slot a (session, agent), newest wins, claimed at a request boundary.
+
+Theory of operation. A packet is `pending` until a claim takes it; `claimed` until its holder says delivered, releases
+it, or dies (the lease runs out); everything else is final:
+
+    pending → claimed → delivered        pending → dropped | expired | replaced
+    claimed → pending (released)         claimed → dropped
+
+Whether a claim succeeds is decided by `ladder`, which is pure. What it decides is committed together with its audit
+entry, guarded by the state it saw: if the packet has meanwhile left that state, nothing is written and nothing is
+handed over. Invariants kept here: 5 (next request or none), 6 (expired or mismatched packets are never delivered),
+11 (the audit entry is committed before the packet can be claimed).
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from governance.contracts import AuditEntry
+from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Silence
+from recall.canonical import text_digest
+from recall.contracts import Database, Frozen, Millis
+
+T = TypeVar("T")
+
+
+class InboxPolicy(Frozen, frozen=True, kw_only=True):
+    """Constants of the inbox. Times in milliseconds, steps in model replies."""
+
+    lease: int = 30_000
+    answer_ttl: int = 600_000
+    max_steps: int = 3
+    min_steps_between: int = 0  # steps after a delivery in which nothing more is handed over; 0 = no such pause
+
+
+class Facts(Frozen, frozen=True, kw_only=True):
+    """What is true of the session when a claim is made: all that the ladder reads besides the packet."""
+
+    context_version: int
+    window: int
+    step: int
+    boundary_used: bool
+    last_delivery_step: int | None
+    digests: dict[str, str]  # memory id -> record digest now; absent = deleted, revoked or corrected
+    visible_records: frozenset[str]
+    visible_texts: frozenset[str]  # exact digests of packets in this context window
+    rerendered: str  # the packet's text rendered again from its items
+
+
+class Slot(Frozen, frozen=True, kw_only=True):
+    """A packet with its place in the state machine."""
+
+    packet: MemoryPacket
+    state: InboxState
+    claim_id: str | None = None
+    claimed_at: Millis | None = None
+
+
+class Ledger(Protocol):
+    """The audit, as the inbox needs it: entries and what depends on them are one transaction."""
+
+    async def append(
+        self, entries: Sequence[AuditEntry], also: Callable[[sqlite3.Connection], T] | None = None
+    ) -> Sequence[AuditEntry]: ...
+
+
+class Moved(Exception):
+    """The packet left the state it was seen in: the transaction is undone."""
+
+
+STAYS = frozenset({Reason.BOUNDARY_USED, Reason.COOLDOWN})
+
+
+def ladder(packet: MemoryPacket | None, facts: Facts, now: Millis, policy: InboxPolicy) -> Reason | None:
+    """Why this packet cannot be claimed now, first match wins; None: it can. Pure."""
+    if packet is None:
+        return Reason.NONE_PENDING
+    if facts.boundary_used:
+        return Reason.BOUNDARY_USED
+    since = None if facts.last_delivery_step is None else facts.step - facts.last_delivery_step
+    if since is not None and since < policy.min_steps_between:
+        return Reason.COOLDOWN
+    aged = packet.step is not None and facts.step - packet.step > policy.max_steps
+    if aged or not packet.created_at <= now < packet.expiry:
+        return Reason.EXPIRED
+    if packet.context_cursor.context_version != facts.context_version or packet.window != facts.window:
+        return Reason.STALE_CONTEXT
+    if any(facts.digests.get(item.memory_id) != item.record_digest for item in packet.items):
+        return Reason.STALE_INDEX
+    if facts.rerendered != packet.rendered or text_digest(packet.rendered) != packet.exact_digest:
+        return Reason.DIGEST_MISMATCH
+    if packet.exact_digest in facts.visible_texts or all(i.memory_id in facts.visible_records for i in packet.items):
+        return Reason.ALREADY_VISIBLE
+    return None
+
+
+class Inbox:
+    """The slot table. Every change goes with the audit entry that explains it."""
+
+    def __init__(self, database: Database, audit: Ledger, policy: InboxPolicy) -> None:
+        self._database = database
+        self._audit = audit
+        self.policy = policy
+
+    async def slot(self, session_id: str, agent_id: str) -> tuple[Slot | None, Slot | None]:
+        """The (pending, claimed) packets of this owner."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Slot | None, Slot | None]:
+            rows = connection.execute(
+                "SELECT state, body, claim_id, claimed_at FROM packet"
+                " WHERE session_id = ? AND agent_id = ? AND state IN ('pending', 'claimed')",
+                (session_id, agent_id),
+            ).fetchall()
+            slots = {row[0]: _slot(row) for row in rows}
+            return slots.get(InboxState.PENDING), slots.get(InboxState.CLAIMED)
+
+        return await self._database.read(work)
+
+    async def offer(self, packet: MemoryPacket, entries: Sequence[AuditEntry]) -> None:
+        """Audit the pass and put its packet into the slot; a pending one is replaced (its drop is among `entries`)."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            _replace_pending(connection, packet.context_cursor.session_id, packet.agent_id, packet.created_at)
+            connection.execute(
+                "INSERT OR REPLACE INTO packet"
+                " (packet_id, session_id, agent_id, state, context_version, created_at, body)"
+                " VALUES (?, ?, ?, 'pending', ?, ?, ?)",
+                (
+                    packet.packet_id,
+                    packet.context_cursor.session_id,
+                    packet.agent_id,
+                    packet.context_cursor.context_version,
+                    packet.created_at,
+                    msgspec.json.encode(packet),
+                ),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO packet_item (memory_id, packet_id) VALUES (?, ?)",
+                [(item.memory_id, packet.packet_id) for item in packet.items],
+            )
+
+        await self._audit.append(entries, also=work)
+
+    async def answered(self, session_id: str, agent_id: str, request_id: str) -> Claim | None:
+        """What this request id was answered before, if it was."""
+
+        def work(connection: sqlite3.Connection) -> Claim | None:
+            row = connection.execute(
+                "SELECT reason, claim_id, packet_id FROM claim_answer"
+                " WHERE session_id = ? AND agent_id = ? AND request_id = ?",
+                (session_id, agent_id, request_id),
+            ).fetchone()
+            if row is None:
+                return None
+            if row[0] is not None:
+                return Silence(reason=Reason(row[0]))
+            (body,) = connection.execute("SELECT body FROM packet WHERE packet_id = ?", (row[2],)).fetchone()
+            return Claimed(packet=msgspec.json.decode(body, type=MemoryPacket), claim_id=row[1])
+
+        return await self._database.read(work)
+
+    async def claim(self, seen: Slot, holder: "Holder", entry: AuditEntry) -> Claim:
+        """Hand the packet over. When it has meanwhile left `pending`, nothing happens and the answer is a silence."""
+        packet = seen.packet
+
+        def work(connection: sqlite3.Connection) -> None:
+            _move(connection, seen, InboxState.CLAIMED, holder.at)
+            connection.execute(
+                "UPDATE packet SET claim_id = ?, claimed_at = ?, surface = ?, settled_at = NULL WHERE packet_id = ?",
+                (holder.claim_id, holder.at, holder.surface, packet.packet_id),
+            )
+            holder.remember(connection, packet.packet_id, None, self.policy)
+
+        return await self._guarded([entry], work, Claimed(packet=packet, claim_id=holder.claim_id))
+
+    async def refuse(self, holder: "Holder", reason: Reason) -> None:
+        """Remember that this request id got no packet, so that its repetition gets the same answer."""
+        if holder.request_id is None:
+            return
+
+        def work(connection: sqlite3.Connection) -> None:
+            holder.remember(connection, None, reason, self.policy)
+
+        await self._database.write(work)
+
+    async def settle(self, slot: Slot, to: InboxState, entry: AuditEntry, also: "Also | None" = None) -> bool:
+        """Move a packet to a final state, or back to pending; False when it has already moved on."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            _move(connection, slot, to, entry.at)
+            if to is InboxState.PENDING:
+                connection.execute(
+                    "UPDATE packet SET claim_id = NULL, claimed_at = NULL, settled_at = NULL WHERE packet_id = ?",
+                    (slot.packet.packet_id,),
+                )
+            if also is not None:
+                also(connection)
+
+        return not isinstance(await self._guarded([entry], work, None), Silence)
+
+    async def find(self, packet_id: str) -> Slot | None:
+        """A packet by id, in whatever state."""
+
+        def work(connection: sqlite3.Connection) -> Slot | None:
+            row = connection.execute(
+                "SELECT state, body, claim_id, claimed_at FROM packet WHERE packet_id = ?", (packet_id,)
+            ).fetchone()
+            return None if row is None else _slot(row)
+
+        return await self._database.read(work)
+
+    async def carrying(self, memory_id: str) -> list[Slot]:
+        """Unsettled packets of any session that carry this memory."""
+
+        def work(connection: sqlite3.Connection) -> list[Slot]:
+            rows = connection.execute(
+                "SELECT state, body, claim_id, claimed_at FROM packet JOIN packet_item USING (packet_id)"
+                " WHERE memory_id = ? AND state IN ('pending', 'claimed') ORDER BY packet_id",
+                (memory_id,),
+            ).fetchall()
+            return [_slot(row) for row in rows]
+
+        return await self._database.read(work)
+
+    async def erase(self, memory_id: str) -> int:
+        """Erase the text of a forgotten memory from every stored packet. Returns how many were touched."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            rows = connection.execute(
+                "SELECT packet_id, body FROM packet JOIN packet_item USING (packet_id) WHERE memory_id = ?",
+                (memory_id,),
+            ).fetchall()
+            for packet_id, body in rows:
+                packet = msgspec.json.decode(body, type=MemoryPacket)
+                items = tuple(
+                    msgspec.structs.replace(item, text="", title=None) if item.memory_id == memory_id else item
+                    for item in packet.items
+                )
+                blank = msgspec.structs.replace(packet, items=items, rendered="")
+                connection.execute(
+                    "UPDATE packet SET body = ? WHERE packet_id = ?", (msgspec.json.encode(blank), packet_id)
+                )
+            return len(rows)
+
+        return await self._database.write(work)
+
+    async def _guarded(
+        self, entries: Sequence[AuditEntry], work: Callable[[sqlite3.Connection], None], done: T
+    ) -> T | Silence:
+        try:
+            await self._audit.append(entries, also=work)
+        except Moved:
+            return Silence(reason=Reason.NONE_PENDING, detail="moved")
+        return done
+
+
+class Holder(Frozen, frozen=True, kw_only=True):
+    """Who claims: its request id makes a repeated request get the same answer."""
+
+    session_id: str
+    agent_id: str
+    surface: str
+    claim_id: str
+    at: Millis
+    request_id: str | None = None
+
+    def remember(
+        self, connection: sqlite3.Connection, packet_id: str | None, reason: Reason | None, policy: InboxPolicy
+    ) -> None:
+        """Store the answer of this request id, and let old answers go."""
+        if self.request_id is None:
+            return
+        connection.execute("DELETE FROM claim_answer WHERE at < ?", (self.at - policy.answer_ttl,))
+        connection.execute(
+            "INSERT OR IGNORE INTO claim_answer (session_id, agent_id, request_id, at, packet_id, claim_id, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                self.session_id,
+                self.agent_id,
+                self.request_id,
+                self.at,
+                packet_id,
+                self.claim_id if packet_id else None,
+                reason,
+            ),
+        )
+
+
+Also = Callable[[sqlite3.Connection], None]
+
+
+def _slot(row: tuple[str, bytes, str | None, Millis | None]) -> Slot:
+    state, body, claim_id, claimed_at = row
+    packet = msgspec.json.decode(body, type=MemoryPacket)
+    return Slot(packet=packet, state=InboxState(state), claim_id=claim_id, claimed_at=claimed_at)
+
+
+def _replace_pending(connection: sqlite3.Connection, session_id: str, agent_id: str, now: Millis) -> None:
+    connection.execute(
+        "UPDATE packet SET state = 'replaced', settled_at = ?"
+        " WHERE session_id = ? AND agent_id = ? AND state = 'pending'",
+        (now, session_id, agent_id),
+    )
+
+
+def _move(connection: sqlite3.Connection, seen: Slot, to: InboxState, now: Millis) -> None:
+    moved = connection.execute(
+        "UPDATE packet SET state = ?, settled_at = ? WHERE packet_id = ? AND state = ? AND claim_id IS ?",
+        (to, now, seen.packet.packet_id, seen.state, seen.claim_id),
+    )
+    if moved.rowcount != 1:
+        raise Moved(seen.packet.packet_id)

@@ -1,0 +1,34 @@
+"""Every stage's policy in one frozen struct: versioned code, not settings. Its ids stand in every audit entry."""
+
+from host.broker import BrokerPolicy
+from host.gate import GatePolicy
+from host.inbox import InboxPolicy
+from host.runtime import RuntimePolicy
+from recall.analyzer import ANALYZER
+from recall.associate import AssociationPolicy
+from recall.confidence import ConfidencePolicy
+from recall.contracts import Frozen
+from recall.rank import RankPolicy
+
+
+class Policy(Frozen, frozen=True, kw_only=True):
+    """The constants of a pass, stage by stage."""
+
+    gate: GatePolicy = GatePolicy()
+    association: AssociationPolicy = AssociationPolicy()
+    rank: RankPolicy = RankPolicy()
+    confidence: ConfidencePolicy = ConfidencePolicy()
+    broker: BrokerPolicy = BrokerPolicy()
+    inbox: InboxPolicy = InboxPolicy()
+    runtime: RuntimePolicy = RuntimePolicy()
+
+    def versions(self, index_version: str) -> dict[str, str]:
+        """The ids of everything that shaped a decision."""
+        return {
+            "gate": self.gate.id,
+            "lexical": ANALYZER,
+            "rank": self.rank.id,
+            "confidence": self.confidence.id,
+            "broker": self.broker.id,
+            "index": index_version,
+        }

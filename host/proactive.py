@@ -1,0 +1,91 @@
+"""`ProactiveMemoryHost`: the pass on one screen. Observer → gate → association → rank → confidence → safety → broker.
+
+Invariants kept here: 5 (a packet enters the next request or none), 10 (silence by default, always with a reason; a
+fault is a silence), 11 (nothing unrecorded can be claimed), 12 (same events, index, policy, clock and ids give the
+same decisions).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from governance.contracts import Rules
+from governance.safety import judge
+from host.broker import build
+from host.clock import Clock
+from host.contracts import Intent, Outcome, Pass, Reason, Silence
+from host.eventlog import Appended, EventLog
+from host.gate import decide
+from host.inbox import Inbox
+from host.policy import Policy
+from host.runtime import SessionRuntime
+from host.stage import Stage
+from host.trace import summary, trigger_of
+from host.workers import Workers
+from recall.associate import Arm, associate
+from recall.confidence import Bar, confident
+from recall.contracts import EventEnvelope, Millis, Segment
+from recall.library import Library
+from recall.rank import rank
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProactiveMemoryHost:
+    """Watches sessions and decides at each step whether a memory matters now. Made by `host/compose.py`."""
+
+    eventlog: EventLog
+    library: Library
+    arms: tuple[Arm, ...]
+    bar: Bar
+    rules: Rules
+    policy: Policy
+    inbox: Inbox
+    stage: Stage
+    workers: Workers
+    clock: Clock
+    log: structlog.typing.FilteringBoundLogger
+
+    async def on_event(self, envelopes: Sequence[EventEnvelope], host: str = "socket") -> Appended:
+        """Store the envelopes and return after the commit; their passes run as tasks of their sessions."""
+        appended = await self.eventlog.append(envelopes, self.clock.now())
+        await self.workers.enqueue(appended.stored, host)
+        return appended
+
+    async def consider(self, segment: Segment, runtime: SessionRuntime, now: Millis) -> Outcome:
+        """Decide, write it down, offer it. Invariant: nothing unrecorded can be claimed."""
+        try:
+            walk = await self._walk(segment, runtime, now)
+        except Exception as error:  # noqa: BLE001  (boundary: a fault is a silence)
+            walk = Pass(segment=segment, outcome=Silence(reason=Reason.FAULT, detail=type(error).__name__))
+            self.log.error("pass.failed", segment=segment.id, error=type(error).__name__)
+        await self.stage.conclude(walk, runtime, self.inbox)
+        self.log.info("pass.decided", **summary(walk))
+        return walk.outcome
+
+    async def _walk(self, segment: Segment, runtime: SessionRuntime, now: Millis) -> Pass:
+        policy, index, lap = self.policy, self.library.snapshot(now), self.stage.stopwatch()  # one of each a pass
+        walk = Pass(segment=segment, trigger=trigger_of(segment), outcome=Silence(reason=Reason.BELOW_THRESHOLD))
+        gated = decide(runtime.gate, runtime.window(now, self.stage.surface(runtime), segment), segment, policy.gate)
+        runtime.gate = gated.state
+        walk = lap("gate", walk, score=gated.score, signals=gated.signals)
+        if isinstance(gated.answer, Silence):
+            return lap("gate", walk, outcome=gated.answer)
+        if gated.answer.intent is Intent.RETRIEVE and self.workers.overtaken(runtime):
+            return lap("gate", walk, outcome=Silence(reason=Reason.SUPERSEDED))
+        cue = gated.answer.cue
+        found = await associate(cue, index, self.arms, policy.association, self.clock)  # association
+        walk = lap("association", walk, decision=gated.answer, found=found)
+        ranked = rank(found.candidates, runtime.visible(), policy.rank, now)  # rank
+        sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?
+        walk = lap("rank", walk, ranked=ranked, sure=sure)
+        if gated.answer.intent is Intent.PREFETCH or not sure.ranked:
+            return lap("rank", walk, outcome=self.stage.nothing(gated.answer, found))
+        audience = await self.stage.audience(runtime, sure, found)
+        verdict = judge(
+            sure, self.stage.proposal(sure, runtime, found.index_version), audience, self.rules, now
+        )  # safety
+        walk = lap("safety", walk, verdict=verdict)
+        draft = self.stage.draft(runtime, segment.id, gated.answer.reason, found.index_version)
+        outcome = build(verdict, draft, self.stage.capability(runtime), policy.broker, self.clock.now())  # broker
+        return lap("broker", walk, outcome=outcome)

@@ -1,0 +1,68 @@
+"""N-08 meets M-06: which records a tool's read result covered, and whether it showed them as they are now."""
+
+import asyncio
+from pathlib import Path
+
+from host.reads import window_bytes
+from recall.canonical import bytes_digest
+from recall.contracts import Frozen, ReadWindow
+from recall.files import Fresh, OutOfRange, Read, Stale, coverage
+from recall.library import Library
+
+MAX_BYTES = 5 * 1024 * 1024
+MILLION = 1_000_000
+
+
+class Shown(Frozen, frozen=True, kw_only=True):
+    """How much of one record a read showed. `ratio` × 10⁶; `fresh` false: the file has changed since it was indexed."""
+
+    memory_id: str
+    source_version: int
+    record_digest: str
+    ratio: int
+    fresh: bool
+
+
+async def covered(library: Library, window: ReadWindow) -> list[Shown]:
+    """Every record of the file that the window touches. A file without records costs one index look-up, no reading."""
+    locators = await library.locators(window.path)
+    if not locators:
+        return []
+    data = await asyncio.to_thread(_contents, Path(window.path))
+    if data is None:
+        return []
+    span = window_bytes(data, window)
+    indexed = await library.file_digest(window.path)
+    shown: list[Shown] = []
+    for locator in locators:
+        if span is None:
+            ratio, fresh = 0.0, False
+        else:
+            seen = coverage(Read(bytes_digest(data), span[0], span[1]), locator, indexed)
+            match seen:
+                case Fresh(ratio=ratio):
+                    fresh = True
+                case Stale():
+                    ratio, fresh = 0.0, False
+                case OutOfRange():
+                    continue
+        shown.append(
+            Shown(
+                memory_id=locator.memory_id,
+                source_version=locator.source_version,
+                record_digest=locator.record_digest,
+                ratio=round(ratio * MILLION),
+                fresh=fresh,
+            )
+        )
+    return shown
+
+
+def _contents(path: Path) -> bytes | None:
+    """The file's bytes, if it is a plain file of a size that we index."""
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,66 @@
+"""N-08: a tool's read result, and which bytes of the file it showed (pure).
+
+A host counts lines in its own way; a `ReadWindow` counts them as the file has them. Claude Code takes what follows the
+final newline for one more, empty line: a file of two lines has three, an empty one has one. The digest of the shown
+text ties the window to the file's content: once the file changed there, the window says nothing about it.
+"""
+
+import re
+from collections.abc import Mapping
+
+from recall.canonical import text_digest
+from recall.contracts import ReadWindow
+
+_BOM = "\ufeff"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def claude_code_read(response: object) -> ReadWindow | None:
+    """The window of a Read result (PostToolUse `tool_response`, a transcript's `toolUseResult`).
+
+    None for what shows no lines of a text file: images, notebooks, failures, other tools. A page cut at the token
+    cap is a smaller window, not a special one. An offset past the end and an empty file give a window of no lines.
+    """
+    file = response.get("file") if isinstance(response, Mapping) else None
+    if not isinstance(file, Mapping) or response.get("type", "text") != "text":  # type: ignore[union-attr]  # a Mapping, or file is None
+        return None
+    path, content = file.get("filePath"), file.get("content")
+    start, count, total = (file.get(key) for key in ("startLine", "numLines", "totalLines"))
+    if not (isinstance(path, str) and path and isinstance(content, str)):
+        return None
+    if not (_is_count(start) and _is_count(count)):
+        return None
+    lines = _normal(content, first=start == 1).split("\n") if count else []
+    if len(lines) != count:
+        return None
+    known = total if _is_count(total) else None
+    if lines and lines[-1] == "" and known is not None and start + count - 1 >= known:
+        lines.pop()  # what follows the final newline is no line
+        known -= 1
+    return ReadWindow(
+        path=path,
+        line_start=start,
+        line_count=len(lines),
+        total_lines=known,
+        content_digest=text_digest("\n".join(lines)),
+    )
+
+
+def window_bytes(data: bytes, window: ReadWindow) -> tuple[int, int] | None:
+    """The half-open byte range of `data` that the window showed, its last line end included.
+
+    `data` is the file as it is now. None when its lines there are not what was shown (the file changed since), or
+    when the window has no digest to tell. A window of no lines covers the empty range.
+    """
+    if window.content_digest is None or window.line_start < 1 or window.line_count < 0:
+        return None
+    lines = data.splitlines(keepends=True) if not _has_odd_breaks(data) else _by_newline(data)
+    first = window.line_start - 1
+    shown = lines[first : first + window.line_count]
+    if len(shown) != window.line_count:
+        return None
+    text = b"".join(shown).decode("utf-8", "replace")
+    if text_digest(_normal(text, first=first == 0).removesuffix("\n")) != window.content_digest:
+        return None
+    start = sum(map(len, lines[:first]))
+    return start, start + sum(map(len, shown))

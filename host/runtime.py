@@ -1,0 +1,281 @@
+"""C-02 and M-01: what the daemon knows of one (session, agent), and its working memory.
+
+Everything here is a fold over the session's envelopes and the audit entries about it, in their order: a restart folds
+them again and later decisions do not change. Only the session's own task and claims touch it, under `lock`.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind
+from host.contracts import GateMode, GateState, Reason, Window
+from host.gate import failure_marks
+from host.hesitation import hesitation
+from host.observer import observe
+from recall.analyzer import distinct
+from recall.confidence import aged, tally
+from recall.contracts import (
+    ContextCursor,
+    EventEnvelope,
+    EventPayload,
+    EventType,
+    Frozen,
+    Millis,
+    Noise,
+    RuntimeScope,
+    Segment,
+    SegmentKind,
+    Shown,
+    SourceKind,
+)
+
+USER_KEY = "user"
+MAIN_AGENT = "main"
+FAILURES_KEPT = 64
+
+_payload = msgspec.json.Decoder(EventPayload)
+
+
+class Wish(Frozen, frozen=True, kw_only=True):
+    """The payload of `session/set`: what the user wants of this session from here on."""
+
+    incognito: bool | None = None
+    muted: bool | None = None
+
+
+_wish = msgspec.json.Decoder(Wish)
+
+
+class RuntimePolicy(Frozen, frozen=True, kw_only=True):
+    """Bounds of a session's memory. Times in milliseconds, text in characters."""
+
+    segments: int = 64
+    segment_chars: int = 32_768
+    working: int = 32
+    working_ttl: int = 15 * 60_000
+    delivered_digests: int = 256
+    terms: int = 50_000
+
+
+class SessionRuntime:
+    """One agent of one session: cursor, segments, working view, gate state, what its context window shows."""
+
+    def __init__(self, scope: RuntimeScope, root_agent: str, policy: RuntimePolicy) -> None:
+        self.scope = scope
+        self.policy = policy
+        self.root_agent = root_agent
+        self.workspace_path = ""
+        self.event_seq = 0
+        self.context_version = 0
+        self.window_no = 0
+        self.step = 0
+        self.turn = 0
+        self.gate = GateState()
+        self.disposed = False
+        self.incognito = False
+        self.muted = False
+        self.boundary_used = False
+        self.last_delivery_step: int | None = None
+        self.segments: deque[tuple[Segment, Millis]] = deque()  # with the time the daemon saw it
+        self.counts: dict[str, int] = {}
+        self.terms_seen = 0
+        self.agree: dict[str, float] = {}
+        self.shown: dict[str, str] = {}  # memory id -> text, in this context window
+        self.shown_before: tuple[str, ...] = ()  # ids shown in the window before the last compaction
+        self.read: dict[str, str] = {}  # memory id -> record digest the agent has read in full
+        self.delivered: deque[str] = deque(maxlen=policy.delivered_digests)
+        self.failures: deque[str] = deque(maxlen=FAILURES_KEPT)
+        self.prompts = 0  # in this context window
+        self.hits = 0  # passes of this window that found something
+        self.evicted: Counter[str] = Counter()
+        self.last_seen: Millis = 0
+        self.queue: deque[EventEnvelope] = deque()
+        self.enqueued_seq = 0
+        self.behind = False  # the log holds envelopes that are not in the queue
+        self.host = "socket"
+        self.lock = asyncio.Lock()
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self._chars = 0
+        self._fresh = False  # no segment since the context window began: a second report of its start changes nothing
+        self._replied = False  # an agent event since the last prompt or result
+
+    # ------------------------------------------------------------------ fold over envelopes
+
+    def take(self, envelope: EventEnvelope) -> Segment | None:
+        """Fold one envelope in. Returns its segment, already pushed, if it forms one."""
+        self.event_seq = envelope.event_seq
+        self.last_seen = max(self.last_seen, envelope.observed_at)
+        if envelope.turn is not None:
+            self.turn = max(self.turn, envelope.turn)
+        self._count_step(envelope)
+        match envelope.event_type:
+            case EventType.SESSION_START:
+                self._new_window(_payload.decode(envelope.payload).source or "startup")
+            case EventType.SESSION_COMPACT:
+                self._new_window("compact")
+            case EventType.SESSION_END:
+                self.disposed = True
+            case "session/set":
+                wish = _wish.decode(envelope.payload)
+                self.incognito = self.incognito if wish.incognito is None else wish.incognito
+                self.muted = self.muted if wish.muted is None else wish.muted
+            case EventType.TURN_END | EventType.ASSISTANT_MESSAGE | EventType.TOOL_CALL | EventType.TOOL_RESULT:
+                self.boundary_used = False
+        segment = observe(envelope, self.context_version + 1)
+        if segment is None:
+            return None
+        segment = msgspec.structs.replace(segment, step=self.step)
+        self._push(segment, envelope.observed_at)
+        return segment
+
+    def _count_step(self, envelope: EventEnvelope) -> None:
+        """`step` as the producer says; without it, the model's replies so far."""
+        if envelope.step is not None:
+            self.step = max(self.step, envelope.step)
+            return
+        speaks = envelope.event_type in (EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL)
+        if speaks and not self._replied:
+            self.step += 1
+        if speaks:
+            self._replied = True
+        elif envelope.event_type in (EventType.USER_MESSAGE, STEP_END):
+            self._replied = False
+
+    def _new_window(self, source: str) -> None:
+        """A new context window: what was shown is gone from the agent's sight (resume and fork replay it)."""
+        self.disposed = False
+        if source in ("resume", "fork") or (source == "compact" and self._fresh):
+            return
+        self._fresh = True
+        self.window_no += 1
+        self.shown_before = tuple(sorted(self.shown)) if source == "compact" else ()
+        self.shown.clear()
+        self.read.clear()
+        self.delivered.clear()
+        self.failures.clear()
+        self.prompts = 0
+        self.boundary_used = False
+        self.gate = GateState()
+
+    def _push(self, segment: Segment, seen_at: Millis) -> None:
+        self.context_version = segment.context_version
+        self._fresh = False
+        self.segments.append((segment, seen_at))
+        self._chars += len(segment.text)
+        while len(self.segments) > self.policy.segments or self._chars > self.policy.segment_chars:
+            self._chars -= len(self.segments.popleft()[0].text)
+            self.evicted["segment-ring"] += 1
+        self.terms_seen += tally(self.counts, distinct(segment.text))
+        if len(self.counts) > self.policy.terms:
+            self._forget_rare_terms()
+
+    def _forget_rare_terms(self) -> None:
+        """Keep the commoner half: a rare term's count is near the background's anyway."""
+        kept = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))[: self.policy.terms // 2]
+        self.evicted["terms"] += len(self.counts) - len(kept)
+        self.counts = dict(kept)
+
+    def note(self, segment: Segment) -> None:
+        """Fold in what later segments compare with: called once the segment was decided."""
+        if segment.kind is SegmentKind.PROMPT and segment.source_kind is SourceKind.USER:
+            self.prompts += 1
+        if segment.ok is False:
+            self.failures.extend(failure_marks(segment, self.working(self.last_seen)))
+
+    def enter(self, workspace: str) -> None:
+        """The session works in another workspace: what it may see changes with it."""
+        self.scope = msgspec.structs.replace(self.scope, workspace=workspace)
+
+    # ------------------------------------------------------------------ fold over what passes decided
+
+    def voted(self, votes: tuple[str, ...]) -> None:
+        """A pass that ran recall ended: earlier agreement ages, its top three count."""
+        self.agree = aged(self.agree, votes)
+
+    def handed_over(self, items: dict[str, str], exact_digest: str) -> None:
+        """A packet reached the agent: its records are in this context window."""
+        self.shown.update(items)
+        self.delivered.append(exact_digest)
+        self.last_delivery_step = self.step
+
+    def has_read(self, rows: Iterable[AccessEvidence]) -> None:
+        """The agent has read these records in full: they are in its context window."""
+        self.read.update({row.memory_id: row.record_digest for row in rows if row.kind is EvidenceKind.READ})
+
+    def apply(self, entry: AuditEntry, texts: Callable[[str], dict[str, str]]) -> None:
+        """Fold one audit entry in, after a restart. `texts(packet id)` gives memory id -> text as delivered."""
+        if entry.kind is AuditKind.PASS:
+            if entry.gate is not None:
+                self.gate = state_of(entry.gate.state)
+            if entry.arms:
+                self.voted(entry.votes)
+        elif entry.kind is AuditKind.CLAIM and entry.outcome == "claimed":
+            self.boundary_used = True
+        elif entry.kind is AuditKind.DELIVERY and entry.packet is not None:
+            self.handed_over(texts(entry.packet.packet_id), entry.packet.exact_digest)
+        elif entry.kind is AuditKind.DROP and entry.reason == Reason.RELEASED:
+            self.boundary_used = False
+
+    # ------------------------------------------------------------------ what stages read
+
+    @property
+    def subagent(self) -> bool:
+        """Whether this is not the session's own agent."""
+        return self.scope.agent_id not in (MAIN_AGENT, self.root_agent)
+
+    @property
+    def cursor(self) -> ContextCursor:
+        return ContextCursor(
+            session_id=self.scope.session_id, event_seq=self.event_seq, context_version=self.context_version
+        )
+
+    def working(self, now: Millis) -> tuple[Segment, ...]:
+        """M-01: the latest segments that are not older than the TTL, oldest first."""
+        fresh = [segment for segment, seen_at in self.segments if now - seen_at <= self.policy.working_ttl]
+        return tuple(fresh[-self.policy.working :])
+
+    def window(self, now: Millis, surface: bool, segment: Segment | None) -> Window:
+        """What the gate sees; `segment` is the one about to be decided, already pushed."""
+        recent = self.working(now)
+        if segment is not None and recent and recent[-1].id == segment.id:
+            recent = recent[:-1]
+        return Window(
+            now=now,
+            scope=self.scope,
+            recent=recent,
+            disposed=self.disposed,
+            subagent=self.subagent,
+            muted=self.muted,
+            incognito=self.incognito,
+            surface=surface,
+            first_prompt=self.prompts == 0,
+            failures=tuple(self.failures),
+            hesitation=hesitation(recent),
+            historical=min(1.0, self.hits / 4),
+        )
+
+    def noise(self) -> Noise:
+        """The session's own term counts and the agreement of its recent passes."""
+        return Noise(counts=self.counts, total=self.terms_seen, agree=self.agree)
+
+    def visible(self) -> Shown:
+        """What this context window holds already."""
+        return Shown(records=frozenset(self.shown), texts=tuple(sorted(self.shown.items())), read=dict(self.read))
+
+
+STEP_END = "step/end"  # a host's batch of tool results is complete: the next agent event opens a new step
+
+
+def state_text(state: GateState) -> str:
+    """The gate's state as one audited string."""
+    return f"{state.mode}|{int(state.latch)}|{state.quiet_until}|{state.quiet_need}"
+
+
+def state_of(text: str) -> GateState:
+    """The gate's state from its audited string."""
+    mode, latch, until, need = text.split("|", 3)
+    return GateState(mode=GateMode(mode), latch=latch == "1", quiet_until=int(until), quiet_need=need)

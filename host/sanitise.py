@@ -1,0 +1,139 @@
+"""Text of others made safe to show: to the agent inside a packet's frame, and to a person in a terminal. Pure.
+
+What cannot be seen is taken out (for the agent) or written as an escape (for the terminal): control, bidi, zero-width
+and tag characters. What readers need stays: joiners of emoji, Arabic and Indic scripts, accents, Chinese punctuation.
+For the agent, marks that could be taken for structure are changed to look-alikes that are none: angle brackets,
+template braces, chat markers, a speaker's name at the beginning of a line. The words stay readable.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+LONGEST = 16_384  # characters of a text that are looked at for the agent: far more than an item can show
+
+_HIDDEN_RANGES = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"  # soft hyphen, fillers, invisible letters
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"  # zero width, separators, bidi
+    "\ufe00-\ufe0f\ufff0-\ufffb\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff"  # variation selectors, no characters at all
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # shorthand, music, tags, more selectors
+)
+_REGIONS = ("gbeng", "gbsct", "gbwls")  # the flags that are spelled with tag characters
+_SPELLED = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in region) for region in _REGIONS)
+_HIDDEN = re.compile(f"\U0001f3f4(?:{_SPELLED})\U000e007f|[{_HIDDEN_RANGES}]")
+_ANSI = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # control sequences
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,512}(?:\x07|\x1b\\|\x9c)"  # titles, links, clipboard
+    r"|\x1b[ -/]{0,8}[0-~]"
+)
+_NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_BLANK_LINES = re.compile(r"[ \t]*\n[ \t]*\n(?:[ \t]*\n)*")
+_COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_PILED_UP = re.compile(f"([{_COMBINING}]{{4}})[{_COMBINING}]+")
+_SPACES = re.compile(r"\s+")
+# Scripts whose spelling needs ZWJ or ZWNJ: Arabic, the Indic family, Myanmar, Khmer, Mongolian, presentation forms.
+_JOINING = re.compile("[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af\ufb50-\ufdcf\ufe70-\ufefc]")
+
+_ANGLES = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
+_ROLES = "human|assistant|system|user|developer|人类|助手|系统|用户|ユーザー|アシスタント|システム"
+_ROLE_KINDS = "message|prompt|note|notice|instructions?|reminder"
+# Marks that could be read as structure, and what is shown instead. Linear; none matches its own replacement.
+_MARKS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"&(?:lt|#0{0,6}60|#x0{0,6}3c)(?:;|(?![a-z0-9=]))|\\u(?:0000)?003c|\\x3c", re.IGNORECASE), "‹"),
+    (re.compile(r"&(?:gt|#0{0,6}62|#x0{0,6}3e)(?:;|(?![a-z0-9=]))|\\u(?:0000)?003e|\\x3e", re.IGNORECASE), "›"),
+    (re.compile(r"\{(?=[{%#])"), "{ "),
+    (re.compile(r"(?<=[}%#])\}"), " }"),
+    (re.compile(r"\[(/?)\s{0,4}(inst|sys|system|user|assistant)\s{0,4}\]", re.IGNORECASE), r"(\1\2)"),
+    (
+        re.compile(
+            rf"^([\s>*#|_~`\"'-]{{0,16}})((?:{_ROLES})(?:\s(?:{_ROLE_KINDS}))?[*_`\"']{{0,4}})\s{{0,4}}[:：﹕︓]",
+            re.IGNORECASE,
+        ),
+        r"\1\2 —",
+    ),
+)
+
+
+def body(text: str) -> str:
+    """A memory's text as it may stand inside the frame: nothing invisible, no mark that forges structure.
+
+    At most `LONGEST` characters are read. Keeps line breaks; at most one blank line in a row. Idempotent.
+    """
+    text = _NEWLINES.sub("\n", text[:LONGEST])
+    text = _hidden(_ANSI.sub("", text), lambda _: "")
+    text = _PILED_UP.sub(r"\1", text).translate(_ANGLES)
+    return _BLANK_LINES.sub("\n\n", "\n".join(map(_neutral, text.split("\n")))).strip()
+
+
+def one_line(text: str) -> str:
+    """`body` on one line: every run of white space is one space."""
+    return _SPACES.sub(" ", body(text)).strip()
+
+
+def for_terminal(text: str) -> str:
+    """A text for a terminal: hidden characters are written as escapes (`\\x1b`), line breaks and tabs stay."""
+    return _hidden(text.replace("\r\n", "\n"), _escape)
+
+
+def for_terminal_line(text: str) -> str:
+    """`for_terminal` on one line, for lists and logs: line breaks and tabs are escapes too."""
+    return for_terminal(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _neutral(line: str) -> str:
+    """One line without structural marks. A line that only Unicode look-alikes keep from holding one (full-width
+    letters, for instance) is taken in its NFKC form."""
+    line = _unmarked(line)
+    if line.isascii():
+        return line
+    plain = unicodedata.normalize("NFKC", line).translate(_ANGLES)
+    return _unmarked(plain) if any(mark.search(plain) for mark, _ in _MARKS) else line
+
+
+def _unmarked(line: str) -> str:
+    for mark, shown in _MARKS:
+        line = mark.sub(shown, line)
+    return line
+
+
+def _hidden(text: str, shown: Callable[[str], str]) -> str:
+    """The text with each hidden character replaced by `shown` of it, except where it belongs to the spelling."""
+    if text.isascii() and text.isprintable():
+        return text
+
+    def replaced(found: re.Match[str]) -> str:
+        character = found[0]
+        return character if len(character) > 1 or _belongs(found) else shown(character)
+
+    return _HIDDEN.sub(replaced, text)
+
+
+def _belongs(found: re.Match[str]) -> bool:
+    """Whether a joiner or an emoji selector stands where the writing system or an emoji needs it."""
+    text, start, end = found.string, found.start(), found.end()
+    before, after = text[start - 1 : start], text[end : end + 1]
+    match found[0]:
+        case "\u200d" if _pictographic(before) and _pictographic(after):
+            return True
+        case "\u200c" | "\u200d":
+            return bool(_JOINING.match(before)) and (not after or after.isspace() or bool(_JOINING.match(after)))
+        case "\ufe0e" | "\ufe0f":
+            keycap = bool(before) and before in "0123456789#*" and after == "\u20e3"
+            return keycap or before in ("\u203c", "\u2049") or _pictographic(before)
+        case _:
+            return False
+
+
+def _pictographic(character: str) -> bool:
+    """Whether this may be a part of an emoji: a symbol, a skin tone, or the selector after one."""
+    if len(character) != 1 or character.isascii():
+        return False
+    return character == "\ufe0f" or unicodedata.category(character) in ("So", "Sk", "Sm")
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

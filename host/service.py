@@ -1,0 +1,309 @@
+"""The wire methods: one table, one function a method. Decoded to types here, typed until the answer is encoded."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+
+from governance.metrics import as_json
+from host.audits import Audits
+from host.claims import Ask
+from host.connection import Peer, Reply, Shell
+from host.contracts import Claim, Claimed, MemoryPacket, Rollout, Surface
+from host.envelopes import EventsParams, read_events
+from host.errors import ProtocolFault
+from host.hooks import Hooks
+from host.memories import Memories
+from host.parts import Parts
+from host.protocol import Request, decode_params, unknown_method
+from host.runtime import MAIN_AGENT, SessionRuntime, state_text
+from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
+from recall.workspace import workspace_key
+
+Handler = Callable[[Request, Peer], Awaitable[object]]
+DEFAULT_WAIT_MS = 150
+
+
+class ClaimWish(Frozen, frozen=True, kw_only=True):
+    """The claim of a `step`: whose, where, and how long it may wait."""
+
+    surface: Surface
+    wait_ms: int = DEFAULT_WAIT_MS
+    request_id: str | None = None
+    session_id: str | None = None
+    agent_id: str | None = None
+
+
+class StepParams(EventsParams, frozen=True, kw_only=True):
+    claim: ClaimWish | None = None
+
+
+class ClaimParams(Frozen, frozen=True, kw_only=True):
+    session_id: str
+    agent_id: str
+    surface: Surface
+    request_id: str
+    wait_ms: int = 0
+
+
+class SettleParams(Frozen, frozen=True, kw_only=True):
+    session_id: str
+    agent_id: str
+    packet_id: str
+    claim_id: str
+    reason: str = ""
+
+
+class SessionParams(Frozen, frozen=True, kw_only=True):
+    session_id: str
+    agent_id: str = MAIN_AGENT
+    workspace: str = ""
+    incognito: bool | None = None
+    muted: bool | None = None
+
+
+class WorkspaceParams(Frozen, frozen=True, kw_only=True):
+    workspace: str
+    rollout: Rollout
+
+
+class AppendResult(Frozen, frozen=True, kw_only=True):
+    accepted: int
+    duplicates: int
+    cursor: ContextCursor
+
+
+class ClaimResult(Frozen, frozen=True, kw_only=True):
+    packet: MemoryPacket | None
+    claim_id: str | None = None
+    reason: str | None = None
+
+
+class StepResult(AppendResult, frozen=True, kw_only=True):
+    packet: MemoryPacket | None = None
+    claim_id: str | None = None
+    reason: str | None = None
+
+
+class SessionStatus(Frozen, frozen=True, kw_only=True):
+    """`queued`: envelopes that wait for their pass."""
+
+    session_id: str
+    agent_id: str
+    workspace_key: str
+    event_seq: int
+    context_version: int
+    step: int
+    incognito: bool
+    muted: bool
+    gate: str
+    pending: str | None
+    queued: int
+
+
+class Service:
+    """Answers every wire method but `hello` and `shutdown`, which are the daemon's own."""
+
+    def __init__(self, parts: Parts, shell: Shell) -> None:
+        self._parts = parts
+        self._shell = shell
+        self._hooks = Hooks(parts)
+        table: dict[str, Handler] = {
+            "event.append": self._append,
+            "step": self._step,
+            "inbox.claim": self._claim,
+            "inbox.delivered": self._delivered,
+            "inbox.release": self._release,
+            "session.open": self._session_open,
+            "session.status": self._session_status,
+            "session.set": self._session_set,
+            "session.close": self._session_close,
+            "workspace.set": self._workspace_set,
+            "metrics": self._metrics,
+            "health": self._health,
+            "hook": self._hook,
+        }
+        self._table: Mapping[str, Handler] = table | Memories(parts).table() | Audits(parts).table()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return tuple(self._table)
+
+    async def answer(self, request: Request, peer: Peer) -> object:
+        """The result of one request. Raises ProtocolFault."""
+        handler = self._table.get(request.method)
+        if handler is None:
+            raise unknown_method(request)
+        return await handler(request, peer)
+
+    async def hook(self, host: str, raw: bytes) -> Reply:
+        """A host's hook over HTTP."""
+        return await self._hooks.heard(host, raw)
+
+    # ------------------------------------------------------------------ events and claims
+
+    async def _append(self, request: Request, peer: Peer) -> AppendResult:
+        with self._parts.workers.appending():
+            return await self._stored(read_events(request, EventsParams).events)
+
+    async def _stored(self, events: tuple[EventEnvelope, ...]) -> AppendResult:
+        appended = await self._parts.host.on_event(events)
+        last = events[-1]
+        runtime = self._parts.sessions.known(last.session_id, last.agent_id)
+        return AppendResult(
+            accepted=appended.accepted,
+            duplicates=appended.duplicates,
+            cursor=ContextCursor(
+                session_id=appended.session_id,
+                event_seq=appended.event_seq,
+                context_version=0 if runtime is None else runtime.context_version,
+            ),
+        )
+
+    async def _step(self, request: Request, peer: Peer) -> StepResult:
+        params = read_events(request, StepParams)
+        stored = await self._stored(params.events)
+        wish = params.claim
+        if wish is None:
+            return StepResult(accepted=stored.accepted, duplicates=stored.duplicates, cursor=stored.cursor)
+        last = params.events[-1]
+        runtime = await self._parts.sessions.find(wish.session_id or last.session_id, wish.agent_id or last.agent_id)
+        claim = await self._parts.claims.claim(
+            runtime, Ask(surface=wish.surface, request_id=wish.request_id, wait_ms=wish.wait_ms)
+        )
+        cursor = ContextCursor(
+            session_id=stored.cursor.session_id,
+            event_seq=stored.cursor.event_seq,
+            context_version=runtime.context_version,
+        )
+        answer = _claimed(claim)
+        return StepResult(
+            accepted=stored.accepted,
+            duplicates=stored.duplicates,
+            cursor=cursor,
+            packet=answer.packet,
+            claim_id=answer.claim_id,
+            reason=answer.reason,
+        )
+
+    async def _claim(self, request: Request, peer: Peer) -> ClaimResult:
+        params = decode_params(request, ClaimParams)
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        ask = Ask(surface=params.surface, request_id=params.request_id, wait_ms=params.wait_ms)
+        return _claimed(await self._parts.claims.claim(runtime, ask))
+
+    async def _delivered(self, request: Request, peer: Peer) -> object:
+        params = decode_params(request, SettleParams)
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        return await self._parts.claims.delivered(runtime, params.packet_id, params.claim_id)
+
+    async def _release(self, request: Request, peer: Peer) -> object:
+        params = decode_params(request, SettleParams)
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        return await self._parts.claims.release(runtime, params.packet_id, params.claim_id)
+
+    # ------------------------------------------------------------------ sessions and workspaces
+
+    async def _session_open(self, request: Request, peer: Peer) -> SessionStatus:
+        params = decode_params(request, SessionParams)
+        last = await self._parts.eventlog.last(params.session_id)
+        if last is None:
+            await self._say(params, EventType.SESSION_START, {"source": "startup"}, params.workspace)
+        return await self._status(params)
+
+    async def _session_status(self, request: Request, peer: Peer) -> SessionStatus:
+        return await self._status(decode_params(request, SessionParams))
+
+    async def _session_set(self, request: Request, peer: Peer) -> SessionStatus:
+        params = decode_params(request, SessionParams)
+        wanted = {"incognito": params.incognito, "muted": params.muted}
+        chosen = {name: value for name, value in wanted.items() if value is not None}
+        if not chosen:
+            raise ProtocolFault("invalid-params", "Nothing to set.", "Give incognito or muted.", code=-32602)
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        await self._say(params, SESSION_SET, chosen, runtime.workspace_path)
+        await runtime.idle.wait()
+        return await self._status(params)
+
+    async def _session_close(self, request: Request, peer: Peer) -> dict[str, bool]:
+        params = decode_params(request, SessionParams)
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        await self._say(params, EventType.SESSION_END, {}, runtime.workspace_path)
+        await runtime.idle.wait()
+        return {"closed": True}
+
+    async def _say(self, params: SessionParams, event: str, payload: dict[str, object], workspace: str) -> None:
+        """Every trigger enters as an event: there is no other door."""
+        envelope = EventEnvelope(
+            session_id=params.session_id,
+            agent_id=params.agent_id,
+            workspace=workspace,
+            channel=Channel.SESSION,
+            event_type=event,
+            timestamp=self._parts.clock.now(),
+            source_kind=SourceKind.LIFECYCLE,
+            payload=msgspec.Raw(msgspec.json.encode(payload)),
+        )
+        await self._parts.host.on_event((envelope,))
+
+    async def _status(self, params: SessionParams) -> SessionStatus:
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        pending, _ = await self._parts.inbox.slot(params.session_id, params.agent_id)
+        return _status(runtime, None if pending is None else pending.packet.packet_id)
+
+    async def _workspace_set(self, request: Request, peer: Peer) -> dict[str, str]:
+        params = decode_params(request, WorkspaceParams)
+        key = workspace_key(params.workspace)
+        await self._parts.rollouts.set(key, params.rollout)
+        if params.rollout is Rollout.OFF:
+            await self._hooks.silence(key)
+        return {"workspaceKey": key, "rollout": params.rollout}
+
+    # ------------------------------------------------------------------ the daemon itself
+
+    async def _metrics(self, request: Request, peer: Peer) -> dict[str, object]:
+        queued = sum(len(runtime.queue) for runtime in self._parts.sessions.all())
+        events = dict(self._parts.eventlog.counts)
+        return as_json(self._parts.tally.metrics) | {
+            "events": events,
+            "sessions": len(self._parts.sessions.all()),
+            "queued": queued,
+            "daemon": self._shell.statistics(),
+        }
+
+    async def _health(self, request: Request, peer: Peer) -> dict[str, object]:
+        library = await self._parts.library.status()
+        parts = self._shell.parts() | {"index": "damaged" if library.damaged else "ok", "log": "ok", "audit": "ok"}
+        failed = self._parts.tasks.failed
+        if failed:
+            parts["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in sorted(failed.items()))
+        ready = all(state == "ok" or state.startswith("off") for state in parts.values())
+        return {"ready": ready, "parts": parts}
+
+    async def _hook(self, request: Request, peer: Peer) -> Reply:
+        return await self._hooks.called(request)
+
+
+SESSION_SET = "session/set"
+
+
+def _claimed(claim: Claim) -> ClaimResult:
+    if isinstance(claim, Claimed):
+        return ClaimResult(packet=claim.packet, claim_id=claim.claim_id)
+    return ClaimResult(packet=None, reason=claim.reason)
+
+
+def _status(runtime: SessionRuntime, pending: str | None) -> SessionStatus:
+    scope = runtime.scope
+    return SessionStatus(
+        session_id=scope.session_id,
+        agent_id=scope.agent_id,
+        workspace_key=scope.workspace,
+        event_seq=runtime.event_seq,
+        context_version=runtime.context_version,
+        step=runtime.step,
+        incognito=runtime.incognito,
+        muted=runtime.muted,
+        gate=state_text(runtime.gate),
+        pending=pending,
+        queued=len(runtime.queue),
+    )

@@ -1,0 +1,177 @@
+"""The table of live runtimes: found, restored from the log and the audit, worked on by one task each, let go."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from governance.contracts import AccessEvidence, AuditEntry
+from host.contracts import MemoryPacket
+from host.errors import ProtocolFault
+from host.runtime import RuntimePolicy, SessionRuntime
+from recall.contracts import EventEnvelope, EventType, Frozen, Millis, RuntimeScope
+from recall.workspace import workspace_key
+
+Key = tuple[str, str]
+QUEUE_MAX = 512
+CHUNK = 256
+
+
+class History(Frozen, frozen=True, kw_only=True):
+    """What the stores know of one (session, agent), in order."""
+
+    root_agent: str
+    entries: tuple[AuditEntry, ...]
+    packets: dict[str, MemoryPacket]
+    reads: dict[int, tuple[AccessEvidence, ...]]  # by event seq
+
+
+class Stores:
+    """What restoring needs, as plain calls: made by the composition root."""
+
+    def __init__(
+        self,
+        replay: Callable[[str, str, int, int], Awaitable[Sequence[EventEnvelope]]],
+        history: Callable[[str, str], Awaitable[History]],
+        adopt: Callable[[str, str], Awaitable[None]],
+    ) -> None:
+        self.replay = replay  # (session, agent, after seq, limit) -> envelopes in order
+        self.history = history
+        self.adopt = adopt  # (workspace path, workspace key): its memory files become searchable
+
+
+class Sessions:
+    """Runtimes by (session, agent). A runtime that is asked for is whole: its past is folded in first."""
+
+    def __init__(self, stores: Stores, policy: RuntimePolicy, user: str) -> None:
+        self._stores = stores
+        self._policy = policy
+        self._user = user
+        self._live: dict[Key, SessionRuntime] = {}
+        self._opening: dict[Key, asyncio.Future[SessionRuntime]] = {}
+        self._keys: dict[str, str] = {}
+
+    def known(self, session_id: str, agent_id: str) -> SessionRuntime | None:
+        """The runtime if it is live."""
+        return self._live.get((session_id, agent_id))
+
+    def all(self) -> list[SessionRuntime]:
+        return list(self._live.values())
+
+    def agents(self, session_id: str) -> list[SessionRuntime]:
+        """Every live agent of a session."""
+        return [runtime for (session, _), runtime in self._live.items() if session == session_id]
+
+    async def of(self, envelope: EventEnvelope) -> SessionRuntime:
+        """The runtime that this stored envelope belongs to, restored if the daemon does not know it yet."""
+        key = (envelope.session_id, envelope.agent_id)
+        runtime = self._live.get(key)
+        if runtime is None:
+            runtime = await self._open(key, envelope)
+        if envelope.event_type == EventType.SESSION_START:
+            self._keys.pop(envelope.workspace, None)  # a folder may have become a repository since
+        if envelope.workspace and envelope.workspace != runtime.workspace_path:
+            await self._move(runtime, envelope.workspace)
+        return runtime
+
+    async def find(self, session_id: str, agent_id: str) -> SessionRuntime:
+        """A session that the log knows. Raises ProtocolFault `unknown-session`."""
+        runtime = self.known(session_id, agent_id)
+        if runtime is not None:
+            return runtime
+        first = await self._stores.replay(session_id, agent_id, 0, 1)
+        if not first:
+            raise ProtocolFault(
+                "unknown-session", "No event of this session and agent was received.", "Send one first."
+            )
+        return await self.of(first[0])
+
+    def let_go(self, runtime: SessionRuntime) -> None:
+        """Forget a runtime; the log keeps its past."""
+        self._live.pop((runtime.scope.session_id, runtime.scope.agent_id), None)
+
+    def idle_since(self, before: Millis) -> list[SessionRuntime]:
+        """Runtimes whose last event is older than `before` and that have nothing to do."""
+        return [r for r in self._live.values() if r.last_seen < before and r.idle.is_set() and not r.queue]
+
+    async def refill(self, runtime: SessionRuntime) -> None:
+        """Read the next envelopes of a runtime that fell behind its log."""
+        if not runtime.behind or runtime.queue:
+            return
+        scope = runtime.scope
+        more = await self._stores.replay(scope.session_id, scope.agent_id, runtime.enqueued_seq, CHUNK)
+        runtime.queue.extend(more)
+        if more:
+            runtime.enqueued_seq = more[-1].event_seq
+        runtime.behind = len(more) == CHUNK
+
+    async def _open(self, key: Key, envelope: EventEnvelope) -> SessionRuntime:
+        """Open once, however many ask at the same time."""
+        opening = self._opening.get(key)
+        if opening is None:
+            opening = asyncio.get_running_loop().create_future()
+            self._opening[key] = opening
+            try:
+                runtime = await self._restored(key, envelope)
+            except BaseException as error:
+                opening.set_exception(error)
+                opening.exception()  # seen: those who wait raise it themselves
+                raise
+            else:
+                self._live[key] = runtime
+                opening.set_result(runtime)
+            finally:
+                del self._opening[key]
+        return await opening
+
+    async def _restored(self, key: Key, envelope: EventEnvelope) -> SessionRuntime:
+        session_id, agent_id = key
+        scope = RuntimeScope(session_id=session_id, agent_id=agent_id, workspace="", user=self._user)
+        if envelope.event_seq == 1:
+            return SessionRuntime(scope, agent_id, self._policy)
+        history = await self._stores.history(session_id, agent_id)
+        runtime = SessionRuntime(scope, history.root_agent, self._policy)
+        await self._fold(runtime, history)
+        return runtime
+
+    async def _fold(self, runtime: SessionRuntime, history: History) -> None:
+        """Events that were decided before are folded in; those that were not are queued for their pass."""
+        passed = max((e.cursor.event_seq for e in history.entries if e.kind == "pass" and e.cursor), default=0)
+        waiting = list(history.entries)
+        scope = runtime.scope
+        while passed:
+            chunk = await self._stores.replay(scope.session_id, scope.agent_id, runtime.enqueued_seq, CHUNK)
+            for envelope in chunk:
+                if envelope.event_seq > passed:
+                    break
+                if envelope.workspace and envelope.workspace != runtime.workspace_path:
+                    await self._move(runtime, envelope.workspace)
+                segment = runtime.take(envelope)
+                if segment is not None:
+                    runtime.note(segment)
+                runtime.has_read(history.reads.get(envelope.event_seq, ()))
+                runtime.enqueued_seq = envelope.event_seq
+                _apply(runtime, waiting, envelope.event_seq, history)
+            if len(chunk) < CHUNK or chunk[-1].event_seq >= passed:
+                break
+        _apply(runtime, waiting, runtime.event_seq, history)
+        runtime.behind = True
+
+    async def _move(self, runtime: SessionRuntime, workspace: str) -> None:
+        """The agent works in another folder: the scope follows, and its memory files become searchable."""
+        key = self._keys.get(workspace)
+        if key is None:
+            key = self._keys[workspace] = workspace_key(workspace)
+            if len(self._keys) > QUEUE_MAX:
+                self._keys.pop(next(iter(self._keys)))
+        runtime.workspace_path = workspace
+        if key != runtime.scope.workspace:
+            runtime.enter(key)
+        await self._stores.adopt(workspace, key)
+
+
+def _apply(runtime: SessionRuntime, waiting: list[AuditEntry], upto: int, history: History) -> None:
+    def texts(packet_id: str) -> dict[str, str]:
+        packet = history.packets.get(packet_id)
+        return {} if packet is None else {item.memory_id: item.text for item in packet.items}
+
+    while waiting and (waiting[0].cursor is None or waiting[0].cursor.event_seq <= upto):
+        runtime.apply(waiting.pop(0), texts)

@@ -1,0 +1,152 @@
+"""What of a pass, a claim or a delivery is kept: audit entries. Ids, counts and numbers, never text or paths. Pure."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from governance.contracts import (
+    AuditEntry,
+    AuditKind,
+    CandidateTrace,
+    GateTrace,
+    PacketTrace,
+    VerdictTrace,
+)
+from host.contracts import MemoryPacket, Pass, Silence
+from recall.contracts import ContextCursor, Drop, Frozen, Millis, Scored, Segment
+
+MILLION = 1_000_000
+
+
+class Owner(Frozen, frozen=True, kw_only=True):
+    """Whose entry it is: refs instead of ids, and where the session stood."""
+
+    session_ref: str
+    agent_ref: str
+    event_seq: int
+    context_version: int
+    step: int
+
+    @property
+    def cursor(self) -> ContextCursor:
+        return ContextCursor(
+            session_id=self.session_ref, event_seq=self.event_seq, context_version=self.context_version
+        )
+
+
+def of_pass(walk: Pass, owner: Owner, state: str, versions: Mapping[str, str], now: Millis) -> AuditEntry:
+    """The entry of one pass. `state`: the gate's state after it."""
+    silent = isinstance(walk.outcome, Silence)
+    packet = None if isinstance(walk.outcome, Silence) else of_packet(walk.outcome)
+    return AuditEntry(
+        audit_id="",
+        at=now,
+        session_ref=owner.session_ref,
+        agent_ref=owner.agent_ref,
+        cursor=owner.cursor,
+        kind=AuditKind.PASS,
+        outcome="silence" if silent else "packet",
+        reason=walk.outcome.reason if isinstance(walk.outcome, Silence) else walk.outcome.trigger_reason,
+        trigger=walk.trigger,
+        segment_id=None if walk.segment is None else walk.segment.id,
+        step=owner.step,
+        gate=GateTrace(
+            score=_millionths(walk.score),
+            signals={name: _millionths(value) for name, value in sorted(walk.signals.items()) if value},
+            state=state,
+        ),
+        arms=() if walk.found is None else walk.found.arms,
+        candidates=_candidates(walk),
+        votes=() if walk.sure is None else walk.sure.votes,
+        verdict=None
+        if walk.verdict is None
+        else VerdictTrace(action=walk.verdict.action, reason=walk.verdict.reason, removed=walk.verdict.removed),
+        packet=packet,
+        versions=dict(versions),
+        latency=walk.latency,
+        note=walk.outcome.detail or None if isinstance(walk.outcome, Silence) else None,
+    )
+
+
+def of_packet(packet: MemoryPacket) -> PacketTrace:
+    """A packet as audited: ids and digests, no text."""
+    return PacketTrace(
+        packet_id=packet.packet_id,
+        exact_digest=packet.exact_digest,
+        semantic_digest=packet.semantic_digest,
+        bytes=len(packet.rendered.encode("utf-8")),
+        level=packet.activation_level,
+        items=tuple(item.memory_id for item in packet.items),
+    )
+
+
+def of_event(kind: AuditKind, outcome: str, reason: str, owner: Owner, now: Millis) -> AuditEntry:
+    """A bare entry of a claim, delivery, drop or policy change; add the packet with `about`."""
+    return AuditEntry(
+        audit_id="",
+        at=now,
+        session_ref=owner.session_ref,
+        agent_ref=owner.agent_ref,
+        cursor=owner.cursor,
+        kind=kind,
+        outcome=outcome,
+        reason=reason,
+        step=owner.step,
+    )
+
+
+def about(
+    entry: AuditEntry, packet: MemoryPacket, claim_id: str | None = None, surface: str | None = None
+) -> AuditEntry:
+    """The entry with the packet that it is about."""
+    return msgspec.structs.replace(entry, packet=of_packet(packet), claim_id=claim_id, surface=surface)
+
+
+def summary(walk: Pass) -> dict[str, object]:
+    """The one canonical log line of a pass: ids and counts."""
+    outcome = walk.outcome
+    return {
+        "segment": None if walk.segment is None else walk.segment.id,
+        "outcome": "silence" if isinstance(outcome, Silence) else "packet",
+        "reason": outcome.reason if isinstance(outcome, Silence) else outcome.trigger_reason,
+        "items": 0 if isinstance(outcome, Silence) else len(outcome.items),
+        "found": 0 if walk.found is None else len(walk.found.candidates),
+        "micros": sum(walk.latency.values()),
+    }
+
+
+def trigger_of(segment: Segment) -> str:
+    """The trigger as audited: the segment's kind, and whether it failed."""
+    return f"{segment.kind}:failed" if segment.ok is False else str(segment.kind)
+
+
+def _candidates(walk: Pass) -> tuple[CandidateTrace, ...]:
+    """Every candidate with its fate: weighed ones by score, then those dropped before the weighing."""
+    if walk.ranked is None:
+        return ()
+    kept = set() if walk.verdict is None else {scored.candidate.memory_id for scored in walk.verdict.kept}
+    fate: dict[str, str] = {drop.id: drop.reason for drop in walk.ranked.dropped}
+    fate |= {} if walk.sure is None else {drop.id: drop.reason for drop in walk.sure.dropped}
+    fate |= {} if walk.verdict is None else {removal.candidate_id: removal.reason for removal in walk.verdict.removed}
+    weighed = walk.ranked.ranked if walk.sure is None else walk.sure.weighed
+    rows = [_candidate(scored, rank, kept, fate) for rank, scored in enumerate(weighed, start=1)]
+    named = {row.memory_id for row in rows}
+    rest = [Drop(id=drop.id, reason=drop.reason) for drop in walk.ranked.dropped if drop.id not in named]
+    return (*rows, *(CandidateTrace(memory_id=d.id, score=0, rank=0, kept=False, drop_reason=d.reason) for d in rest))
+
+
+def _candidate(scored: Scored, rank: int, kept: set[str], fate: Mapping[str, str]) -> CandidateTrace:
+    memory_id = scored.candidate.memory_id
+    return CandidateTrace(
+        memory_id=memory_id,
+        score=_millionths(scored.score),
+        rank=rank,
+        kept=memory_id in kept,
+        drop_reason=None if memory_id in kept else fate.get(memory_id, "below-bar"),
+        mass=_millionths(scored.mass),
+        agree=_millionths(scored.agree),
+    )
+
+
+def _millionths(value: float) -> int:
+    return round(value * MILLION)

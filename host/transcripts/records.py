@@ -1,0 +1,209 @@
+"""Records of a transcript: one line of JSON in, plain values and envelopes out (pure). What every format shares.
+
+Such files are written by programs that crash, resume and change from week to week. So nothing here raises for what a
+line holds: a line that is no JSON object is skipped and counted, a missing or odd field reads as empty, text is cut of
+NUL and lone surrogates, and a record whose time does not parse stands at the time of the one before it.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+import msgspec
+
+from recall.canonical import bytes_digest
+from recall.contracts import Channel, EventEnvelope, EventType, Frozen, Millis, SourceKind
+
+Record = Mapping[str, object]
+
+TEXT_LIMIT = 200_000  # characters of one text: far above what the log keeps, so that a freak record cannot fill memory
+MAIN = "main"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NOTHING: Record = {}
+
+_AUTHORS: dict[str, tuple[Channel, SourceKind]] = {
+    EventType.ASSISTANT_MESSAGE: (Channel.AGENT, SourceKind.AGENT),
+    EventType.AGENT_SPAWN: (Channel.AGENT, SourceKind.LIFECYCLE),
+    EventType.AGENT_STOP: (Channel.AGENT, SourceKind.LIFECYCLE),
+    EventType.TOOL_CALL: (Channel.TOOLS, SourceKind.AGENT),
+    EventType.TOOL_RESULT: (Channel.TOOLS, SourceKind.TOOL),
+}
+
+
+class Report(Frozen, frozen=True, kw_only=True):
+    """What a reader made of a file. `records`: JSON objects with a type; `skipped`: other lines, blank ones left out.
+
+    `parent`: the session this one was forked from, resumes, or is a subagent of. `pending_bytes`: an unfinished last
+    line. `replayed`: records that repeat the parent's history. `unknown`: types never met before, and how often.
+    `shown`: texts that the host put before the model by itself, hooks' texts among them.
+    """
+
+    format: str
+    session_id: str = ""
+    agent_id: str = MAIN
+    cwd: str = ""
+    parent: str | None = None
+    is_sidechain: bool = False
+    records: int = 0
+    skipped: int = 0
+    pending_bytes: int = 0
+    replayed: int = 0
+    unknown: dict[str, int] = {}
+    shown: tuple[str, ...] = ()
+
+
+class Reader(Protocol):
+    """A transcript format: fed line by line, it gives the events that each line completes."""
+
+    def feed(self, line: bytes) -> Sequence[EventEnvelope]:
+        """The events of one line, its line end included; a last line without one may be unfinished."""
+        ...
+
+    def finish(self) -> Sequence[EventEnvelope]:
+        """What was held back until the end of the file."""
+        ...
+
+    def report(self) -> Report: ...
+
+
+class Place(Frozen, frozen=True, kw_only=True):
+    """Who, where and when: what every event of one record shares."""
+
+    session_id: str
+    agent_id: str
+    workspace: str
+    at: Millis = 0
+    undated: bool = False
+    turn: int | None = None
+    step: int | None = None
+
+
+class Ids(Frozen, frozen=True, kw_only=True):
+    event: str | None = None
+    call: str | None = None
+    message: str | None = None
+
+
+class Once:
+    """Lets every event through once. The same id with another payload is another event and gets an id of its own."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def admit(self, event: EventEnvelope) -> EventEnvelope | None:
+        """The event, or None when it was here before."""
+        if event.event_id is None:
+            return event
+        mark = hash(bytes(event.payload))
+        if event.event_id not in self._seen:
+            self._seen[event.event_id] = mark
+            return event
+        other = f"{event.event_id}:{bytes_digest(bytes(event.payload))[:16]}"
+        if self._seen[event.event_id] == mark or other in self._seen:
+            return None
+        self._seen[other] = mark
+        return msgspec.structs.replace(event, event_id=other)
+
+
+def parse(line: bytes) -> Record | None:
+    """The JSON object of one line, or None. Takes a BOM, padding NULs, raw control characters and broken UTF-8."""
+    stripped = line.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n\0")
+    if not stripped.startswith(b"{"):
+        return None
+    try:
+        value = msgspec.json.decode(stripped)
+    except (msgspec.DecodeError, RecursionError):
+        value = _patient(stripped)
+    return value if isinstance(value, dict) else None
+
+
+def blank(line: bytes) -> bool:
+    """Whether a line holds nothing but white space."""
+    return not line.removeprefix(b"\xef\xbb\xbf").strip()
+
+
+def text_of(record: Record, key: str) -> str:
+    """The string under `key`, sound for UTF-8; empty when there is none."""
+    value = record.get(key)
+    return sound(value) if isinstance(value, str) else ""
+
+
+def record_of(record: Record, key: str) -> Record:
+    """The object under `key`; empty when there is none."""
+    return as_record(record.get(key))
+
+
+def as_record(value: object) -> Record:
+    """`value` when it is an object, else an empty one."""
+    return value if isinstance(value, dict) else _NOTHING
+
+
+def blocks_of(value: object) -> Sequence[Record]:
+    """A message's content as blocks: a string is one text block, whatever is no object is left out."""
+    if isinstance(value, str):
+        return ({"type": "text", "text": value},)
+    if isinstance(value, list):
+        return tuple(item for item in value if isinstance(item, dict))
+    return ()
+
+
+def clip(text: str) -> str:
+    """`text`, the middle left out when it is longer than TEXT_LIMIT."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    return f"{text[: TEXT_LIMIT * 2 // 3]}\n…\n{text[-TEXT_LIMIT // 3 :]}"
+
+
+def sound(text: str) -> str:
+    """`text` with U+FFFD for every NUL and lone surrogate."""
+    if not text.isascii() and _SURROGATE.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "�") if "\0" in text else text
+
+
+def millis(value: object) -> Millis | None:
+    """Epoch milliseconds of an ISO 8601 time; None when it is none. A time without zone is UTC."""
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0, int(moment.timestamp() * 1000))
+
+
+def event(
+    place: Place, event_type: str, payload: Mapping[str, object], ids: Ids, source: SourceKind | None = None
+) -> EventEnvelope:
+    """An envelope. Channel and author follow the type; `source` says who wrote a user message. Empty fields go."""
+    channel, author = _AUTHORS.get(event_type, (Channel.SESSION, SourceKind.LIFECYCLE))
+    kept = {key: sound(clip(value)) if isinstance(value, str) else value for key, value in payload.items()}
+    kept = {key: value for key, value in kept.items() if value is not None}
+    if place.undated:
+        kept["undated"] = True
+    return EventEnvelope(
+        session_id=place.session_id,
+        agent_id=place.agent_id,
+        workspace=place.workspace,
+        channel=channel,
+        event_type=str(event_type),
+        timestamp=place.at,
+        source_kind=source or author,
+        payload=msgspec.Raw(msgspec.json.encode(kept)),
+        event_id=ids.event,
+        call_id=ids.call,
+        message_id=ids.message,
+        turn=place.turn,
+        step=place.step,
+    )
+
+
+def _patient(line: bytes) -> object:
+    """The standard library takes what the fast decoder refuses: lone surrogates, control characters, NaN."""
+    try:
+        return json.loads(line.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None

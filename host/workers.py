@@ -1,0 +1,93 @@
+"""The session tasks: envelopes wait in their runtime's queue and are heard one after the other, in the log's order.
+
+One task a session, while it has something to do. Ingestion goes first: while many appends are under way, passes wait a
+little (never longer than `PAUSE_SECONDS` a round).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from host.runtime import SessionRuntime
+from host.sessions import QUEUE_MAX, Sessions
+from host.tasks import Tasks
+from recall.contracts import EventEnvelope
+
+BUSY_APPENDS = 8
+PAUSE_SECONDS = 0.1
+ROUND = 32
+BACKLOG = 64
+
+Hear = Callable[[EventEnvelope, SessionRuntime], Awaitable[None]]
+
+
+class Workers:
+    """Feeds runtimes and runs their tasks. `hear` is bound by the composition root."""
+
+    hear: Hear
+
+    def __init__(self, sessions: Sessions, tasks: Tasks) -> None:
+        self.sessions = sessions
+        self._tasks = tasks
+        self._appends = 0
+        self._calm = asyncio.Event()
+        self._calm.set()
+
+    @contextmanager
+    def appending(self) -> Iterator[None]:
+        """Around an append: many at once hold passes back."""
+        self._appends += 1
+        if self._appends >= BUSY_APPENDS:
+            self._calm.clear()
+        try:
+            yield
+        finally:
+            self._appends -= 1
+            if self._appends < BUSY_APPENDS:
+                self._calm.set()
+
+    async def enqueue(self, stored: Sequence[EventEnvelope], host: str) -> None:
+        """Hand stored envelopes to their runtimes. What does not fit a queue is read from the log later."""
+        for envelope in stored:
+            runtime = await self.sessions.of(envelope)
+            runtime.host = host
+            if envelope.event_seq <= runtime.enqueued_seq:
+                continue
+            if runtime.behind or len(runtime.queue) >= QUEUE_MAX:
+                runtime.behind = True
+            else:
+                runtime.queue.append(envelope)
+                runtime.enqueued_seq = envelope.event_seq
+            self.wake(runtime)
+
+    def wake(self, runtime: SessionRuntime) -> None:
+        """Start the runtime's task unless it runs."""
+        if runtime.idle.is_set():
+            runtime.idle.clear()
+            self._tasks.spawn(self._work(runtime), name=f"session:{runtime.scope.agent_id}")
+
+    def overtaken(self, runtime: SessionRuntime) -> bool:
+        """Whether so much is waiting that a pass now would come too late for its step."""
+        return runtime.behind or len(runtime.queue) > BACKLOG
+
+    async def _work(self, runtime: SessionRuntime) -> None:
+        try:
+            while True:
+                await self.sessions.refill(runtime)
+                if not runtime.queue:
+                    return
+                await self._give_way()
+                async with runtime.lock:
+                    for _ in range(min(ROUND, len(runtime.queue))):
+                        await self.hear(runtime.queue.popleft(), runtime)
+        finally:
+            runtime.idle.set()
+
+    async def _give_way(self) -> None:
+        if self._calm.is_set():
+            return
+        try:
+            async with asyncio.timeout(PAUSE_SECONDS):
+                await self._calm.wait()
+        except TimeoutError:
+            return

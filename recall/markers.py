@@ -1,0 +1,199 @@
+"""The marker line that begins a record in a memory file, and its attributes (M-06). Pure.
+
+    <!-- memory:mem_0123456789abcdef0123456789abcdef kind="semantic" tags=["ci"] -->
+
+Attributes are `key=value` with JSON values; what is absent has its default. An unknown attribute, a value of the wrong
+kind or a scope wider than the folder's makes the marker malformed: the record fails closed and is reported.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from recall.canonical import MAX_INT
+from recall.contracts import (
+    Flag,
+    Frozen,
+    MemoryKind,
+    MemoryRecord,
+    Millis,
+    Origin,
+    Period,
+    Risk,
+    Scope,
+    ScopeRef,
+    Status,
+)
+
+_LOOKS = re.compile(rb" {0,3}<!--[ \t]*memory:")
+_MARKER = re.compile(r"<!--[ \t]*memory:(mem_[0-9a-f]{32})(?:[ \t]+(.*?))?[ \t]*-->")
+_PAIR = re.compile(r'([A-Za-z]+)=("(?:[^"\\]|\\.)*"|\[(?:[^\[\]"]|"(?:[^"\\]|\\.)*")*\]|[^ \t"\[\]]+)(?:[ \t]+|$)')
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NARROWER: dict[Scope, frozenset[Scope]] = {
+    Scope.USER: frozenset({Scope.WORKSPACE, Scope.SESSION, Scope.TURN, Scope.EXTERNAL}),
+    Scope.WORKSPACE: frozenset({Scope.SESSION, Scope.TURN, Scope.EXTERNAL}),
+    Scope.SESSION: frozenset({Scope.TURN, Scope.EXTERNAL}),
+    Scope.TURN: frozenset({Scope.EXTERNAL}),
+    Scope.EXTERNAL: frozenset(),
+}
+_Moment = Annotated[int, Meta(ge=-MAX_INT, le=MAX_INT)] | str
+_Percent = Annotated[int, Meta(ge=0, le=100)]
+
+
+class FileHome(Frozen, frozen=True, kw_only=True):
+    """Where a file stands: its absolute path, its path below the root, and what the root says of its records."""
+
+    path: str
+    relative: str
+    scope: ScopeRef
+    origin: Origin
+
+
+class Malformed(ValueError):
+    """A marker that cannot be used; the message says why."""
+
+
+class _Attributes(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """The attributes as written. Times are ISO 8601 (UTC unless they say otherwise) or epoch milliseconds."""
+
+    kind: MemoryKind = MemoryKind.SEMANTIC
+    scope: str | None = None
+    created: _Moment = 0
+    origin: Origin | None = None
+    status: Status = Status.ACTIVE
+    risk: Risk = Risk.LOW
+    tags: tuple[str, ...] = ()
+    title: str | None = None
+    pinned: bool = False
+    valid_from: _Moment | None = None
+    expires: _Moment | None = None
+    superseded_by: Annotated[str, Meta(pattern="^mem_[0-9a-f]{32}$")] | None = None
+    importance: _Percent | None = None
+    priority: Annotated[int, Meta(ge=-1, le=100)] | None = None
+    occurred: Annotated[tuple[_Moment, ...], Meta(min_length=1, max_length=2)] | None = None
+    flags: tuple[Flag, ...] = ()
+
+
+_decoder = msgspec.json.Decoder(_Attributes)
+
+
+def looks_like_marker(line: bytes) -> bool:
+    """Whether a line begins as a marker does: such a line is a marker or malformed, never content."""
+    return _LOOKS.match(line) is not None
+
+
+def read_marker(line: str, home: FileHome) -> MemoryRecord:
+    """The record that a marker line announces, its text still empty. Raises Malformed."""
+    match = _MARKER.fullmatch(line.strip())
+    if match is None:
+        raise Malformed("not of the form <!-- memory:mem_<32 hex digits> key=value … -->")
+    try:
+        written = _decoder.decode(_document(match[2] or ""))
+        return MemoryRecord(
+            memory_id=match[1],
+            anchor_id=f"memory:{match[1]}",
+            kind=written.kind,
+            scope=_scope(written.scope, home.scope),
+            text="",
+            created_at=_millis(written.created),
+            title=" ".join(written.title.split()) or None if written.title else None,
+            tags=written.tags,
+            status=written.status,
+            flags=written.flags,
+            superseded_by=written.superseded_by,
+            risk_level=written.risk,
+            # A folder that is imported as a whole cannot say of itself that a person wrote it.
+            origin=home.origin if home.origin is Origin.IMPORTED else written.origin or home.origin,
+            valid_from=None if written.valid_from is None else _millis(written.valid_from),
+            expires_at=None if written.expires is None else _millis(written.expires),
+            pinned=written.pinned,
+            priority=written.priority,
+            importance=written.importance,
+            occurred=_period(written.occurred),
+        )
+    except (msgspec.DecodeError, ValueError, OverflowError) as error:
+        raise Malformed(str(error)) from error
+
+
+def marker_line(record: MemoryRecord, home: FileHome) -> str:
+    """The marker of a record for a file of that home. Attributes at their default are left out, `created` never is."""
+    occurred = record.occurred
+    every: dict[str, tuple[object, object]] = {  # name -> (value, default)
+        "kind": (record.kind, MemoryKind.SEMANTIC),
+        "scope": (f"{record.scope.kind}:{record.scope.key}", f"{home.scope.kind}:{home.scope.key}"),
+        "created": (_moment(record.created_at), 0),
+        "origin": (record.origin, home.origin),
+        "status": (record.status, Status.ACTIVE),
+        "risk": (record.risk_level, Risk.LOW),
+        "title": (record.title, None),
+        "tags": (record.tags, ()),
+        "pinned": (record.pinned, False),
+        "priority": (record.priority, None),
+        "importance": (record.importance, None),
+        "validFrom": (_moment(record.valid_from), None),
+        "expires": (_moment(record.expires_at), None),
+        "occurred": ([_moment(at) for at in (occurred.start, occurred.end) if at is not None] if occurred else [], []),
+        "supersededBy": (record.superseded_by, None),
+        "flags": (record.flags, ()),
+    }
+    pairs = [f"{name}={_json(value)}" for name, (value, default) in every.items() if value != default]
+    return " ".join([f"<!-- memory:{record.memory_id}", *pairs, "-->"])
+
+
+def _document(pairs: str) -> str:
+    """`key=value key=value` as the text of one JSON object."""
+    members: dict[str, str] = {}
+    place = 0
+    while place < len(pairs):
+        pair = _PAIR.match(pairs, place)
+        if pair is None:
+            raise Malformed(f"expected key=value with a JSON value at {pairs[place : place + 24]!r}")
+        if pair[1] in members:
+            raise Malformed(f"the attribute {pair[1]} is given twice")
+        members[pair[1]] = pair[2]
+        place = pair.end()
+    return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
+
+
+def _json(value: object) -> str:
+    """JSON on one line that cannot end or nest the comment: no `<`, no `>`, no `--`."""
+    text = msgspec.json.encode(value).decode()
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "\\u002d\\u002d")
+
+
+def _scope(written: str | None, home: ScopeRef) -> ScopeRef:
+    """The folder's scope, or the narrower one that is written as `Kind` or `Kind:key`."""
+    if written is None:
+        return home
+    kind, _, key = written.partition(":")
+    scope = ScopeRef(kind=Scope(kind), key=key or home.key)
+    if scope == home or (key and scope.kind in _NARROWER[home.kind]):
+        return scope
+    raise Malformed(f"the scope {written!r} is wider than its folder's")
+
+
+def _millis(moment: int | str) -> Millis:
+    if isinstance(moment, int):
+        return moment
+    at = datetime.fromisoformat(moment)
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _moment(at: Millis | None) -> str | Millis | None:
+    """A time as people read it, ISO 8601 in UTC with milliseconds; beyond the calendar the bare number."""
+    if at is None:
+        return None
+    try:
+        return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except OverflowError:
+        return at
+
+
+def _period(written: tuple[int | str, ...] | None) -> Period | None:
+    if written is None:
+        return None
+    start, *end = (_millis(moment) for moment in written)
+    return Period(start=start, end=end[0] if end else None)

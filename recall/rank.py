@@ -1,0 +1,266 @@
+"""Rank, remove duplicates, fit the budget (C-05): candidates of all arms in, a short list and reasons for drops out.
+
+Pure: the same candidates in any order give the same answer. Dates decide between contradicting records; texts decide
+what counts as said already. A conflict about what a record is (one id, two digests) fails closed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
+from rapidfuzz import fuzz, utils
+
+from recall.analyzer import distinct
+from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, SourceName, Status
+from recall.contradiction import contradicts
+
+DAY = 86_400_000
+RELATED = 0.3  # share of terms in common below which two records are not compared for contradiction
+
+
+class DropReason(StrEnum):
+    """Why ranking leaves a candidate out."""
+
+    INDEX_CONFLICT = "index-conflict"  # one id with two digests
+    NOT_ACTIVE = "not-active"
+    EXPIRED = "expired"
+    NOT_YET_VALID = "not-yet-valid"
+    QUARANTINED = "quarantined"
+    CORRECTED = "corrected"
+    MUTED = "muted"
+    CONTRADICTED = "contradicted"  # a newer record says otherwise
+    ALREADY_SHOWN = "already-shown"  # in this context window
+    SHOWN_ALIKE = "shown-alike"  # a near-duplicate of one that was shown
+    ALREADY_READ = "already-read"  # the agent has read it at this version
+    DUPLICATE_CONTENT = "duplicate-content"
+    NEAR_DUPLICATE = "near-duplicate"
+    SAME_TOPIC = "same-topic"  # enough restatements of one fact
+    OVER_BUDGET = "over-budget"
+
+
+Weight = Annotated[float, Meta(ge=0, le=1)]
+
+
+class RankPolicy(Frozen, frozen=True, kw_only=True):
+    """Weights of the ranking score (each signal is in [0, 1]), duplicate bounds and budgets."""
+
+    id: str = "rank_pre_v1"
+    relevance: Weight = 0.7
+    salience: Weight = 0.1
+    recency: Weight = 0.05
+    closeness: Weight = 0.05
+    confidence: Weight = 0.1
+    lexical: Weight = 0.7  # weight of the lexical arm in the fused relevance; the other arms share the rest
+    recency_days: Annotated[float, Meta(gt=0)] = 90.0
+    alike: Annotated[float, Meta(ge=50, le=100)] = 85.0  # rapidfuzz token-sort ratio from which two texts say the same
+    alike_terms: Annotated[float, Meta(gt=0, le=1)] = 0.75  # and the share of the longer text's terms in common
+    same_topic: Annotated[float, Meta(gt=0, le=1)] = 0.6  # share of terms in common
+    restatements: Annotated[int, Meta(ge=1)] = 3
+    items: Annotated[int, Meta(ge=1)] = 50
+    text_bytes: Annotated[int, Meta(ge=256)] = 65_536
+    tokens: Annotated[int, Meta(ge=64)] = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """A candidate with its terms, read once a pass."""
+
+    scored: Scored
+    terms: frozenset[str]
+
+    @property
+    def candidate(self) -> Candidate:
+        return self.scored.candidate
+
+
+def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now: Millis) -> Ranked:
+    """Filter, score, sort (ties by id), remove duplicates, diversify, fit. `now` is epoch milliseconds."""
+    dropped: list[Drop] = []
+    scored = _scored(_one_of_each(candidates, dropped), policy, now)
+    valid = [_One(one, _terms(one.candidate)) for one in _valid(scored, shown, now, dropped)]
+    fresh = _unseen(_without_contradicted(valid, dropped), shown, policy, dropped)
+    kept = _within(_distinct_texts(fresh, policy, dropped), policy, dropped)
+    return Ranked(ranked=tuple(kept), dropped=tuple(sorted(dropped, key=lambda drop: (drop.id, drop.reason))))
+
+
+def say_the_same(one: str, other: str, policy: RankPolicy) -> bool:
+    """Whether two texts are near-duplicates: like wording, the same numbers, and not a correction of each other."""
+    return _same(one, other, frozenset(distinct(one)), frozenset(distinct(other)), policy)
+
+
+def estimated_tokens(text: str) -> int:
+    """Model tokens of a text, roughly and rather too many: a CJK character is one, four others are one."""
+    wide = sum(1 for character in text if ord(character) > 0x2E7F) if not text.isascii() else 0
+    return wide + (len(text) - wide + 3) // 4
+
+
+def _one_of_each(candidates: Sequence[Candidate], dropped: list[Drop]) -> list[list[Candidate]]:
+    """Candidates by memory; one id that comes with two digests is nobody's record."""
+    groups: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates, key=lambda one: (one.memory_id, one.source, -one.score, one.id)):
+        groups[candidate.memory_id].append(candidate)
+    for memory_id in [key for key, group in groups.items() if len({one.record_digest for one in group}) > 1]:
+        dropped.append(Drop(id=memory_id, reason=DropReason.INDEX_CONFLICT))
+        del groups[memory_id]
+    return list(groups.values())
+
+
+def _scored(groups: list[list[Candidate]], policy: RankPolicy, now: Millis) -> list[Scored]:
+    """One Scored a memory, best first. Every arm's scores are min-max normalised before they are added."""
+    bounds: dict[SourceName, tuple[float, float]] = {}
+    for candidate in (one for group in groups for one in group):
+        low, high = bounds.get(candidate.source, (candidate.score, candidate.score))
+        bounds[candidate.source] = (min(low, candidate.score), max(high, candidate.score))
+    others = max(1, len(bounds) - (SourceName.LEXICAL in bounds))
+    result: list[Scored] = []
+    for group in groups:
+        relevance = 0.0
+        for one in group:
+            low, high = bounds[one.source]
+            share = policy.lexical if one.source is SourceName.LEXICAL else (1 - policy.lexical) / others
+            relevance += (share if len(bounds) > 1 else 1.0) * ((one.score - low) / (high - low) if high > low else 1.0)
+        best = next((one for one in group if one.source is SourceName.LEXICAL), group[0])
+        reasons = tuple(dict.fromkeys(reason for one in group for reason in one.reasons))
+        result.append(Scored(candidate=best, score=_score(best, relevance, policy, now), reasons=reasons))
+    return sorted(result, key=_best_first)
+
+
+def _score(candidate: Candidate, relevance: float, policy: RankPolicy, now: Millis) -> float:
+    importance = 50 if candidate.importance is None else candidate.importance
+    priority = 50 if candidate.priority is None else max(0, candidate.priority)
+    age_days = max(0.0, (now - candidate.created_at) / DAY)
+    return (
+        policy.relevance * relevance
+        + policy.salience * (importance + priority) / 200
+        + policy.recency * policy.recency_days / (policy.recency_days + age_days)
+        + policy.closeness * _CLOSENESS.get(candidate.scope.kind, 0.0)
+        + policy.confidence * min(1.0, max(0.0, candidate.confidence))
+    )
+
+
+_CLOSENESS: dict[Scope, float] = {Scope.TURN: 1.0, Scope.SESSION: 0.9, Scope.WORKSPACE: 0.7, Scope.USER: 0.4}
+
+
+def _valid(scored: Iterable[Scored], shown: Shown, now: Millis, dropped: list[Drop]) -> list[Scored]:
+    kept: list[Scored] = []
+    for one in scored:
+        reason = _invalid(one.candidate, shown, now)
+        if reason is None:
+            kept.append(one)
+        else:
+            dropped.append(Drop(id=one.candidate.memory_id, reason=reason))
+    return kept
+
+
+def _invalid(candidate: Candidate, shown: Shown, now: Millis) -> DropReason | None:
+    if candidate.status is not Status.ACTIVE or candidate.superseded_by is not None:
+        return DropReason.NOT_ACTIVE
+    if candidate.expires_at is not None and candidate.expires_at <= now:
+        return DropReason.EXPIRED
+    if candidate.valid_from is not None and candidate.valid_from > now:
+        return DropReason.NOT_YET_VALID
+    if Flag.QUARANTINED in candidate.flags:
+        return DropReason.QUARANTINED
+    if Flag.CORRECTED in candidate.flags or candidate.memory_id in shown.corrected:
+        return DropReason.CORRECTED
+    if Flag.MUTED in candidate.flags or candidate.memory_id in shown.muted:
+        return DropReason.MUTED
+    return None
+
+
+def _without_contradicted(valid: list[_One], dropped: list[Drop]) -> list[_One]:
+    """Without records that a newer record of the same scope takes back. One that was taken back takes nothing back."""
+    newest_first = sorted(valid, key=lambda one: (-one.candidate.created_at, one.candidate.memory_id))
+    standing: list[_One] = []
+    gone: set[str] = set()
+    for one in newest_first:
+        if any(_takes_back(newer, one) for newer in standing):
+            gone.add(one.candidate.memory_id)
+            dropped.append(Drop(id=one.candidate.memory_id, reason=DropReason.CONTRADICTED))
+        else:
+            standing.append(one)
+    return [one for one in valid if one.candidate.memory_id not in gone]
+
+
+def _takes_back(newer: _One, older: _One) -> bool:
+    shared = len(newer.terms & older.terms)
+    if shared < 2 or shared < RELATED * min(len(newer.terms), len(older.terms)):
+        return False
+    one, two = newer.candidate, older.candidate
+    return one.created_at > two.created_at and one.scope == two.scope and contradicts(one.payload, two.payload)
+
+
+def _unseen(standing: list[_One], shown: Shown, policy: RankPolicy, dropped: list[Drop]) -> list[_One]:
+    texts = [(text, frozenset(distinct(text))) for _, text in shown.texts]
+    kept: list[_One] = []
+    for one in standing:
+        candidate = one.candidate
+        if candidate.memory_id in shown.records:
+            dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_SHOWN))
+        elif shown.read.get(candidate.memory_id) == candidate.record_digest:
+            dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_READ))
+        elif any(_same(candidate.payload, text, one.terms, terms, policy) for text, terms in texts):
+            dropped.append(Drop(id=candidate.memory_id, reason=DropReason.SHOWN_ALIKE))
+        else:
+            kept.append(one)
+    return kept
+
+
+def _distinct_texts(fresh: list[_One], policy: RankPolicy, dropped: list[Drop]) -> list[Scored]:
+    """Best first, each text once, and of records whose terms largely coincide no more than `restatements`."""
+    kept: list[_One] = []
+    digests: set[str] = set()
+    for one in fresh:
+        reason = _redundant(one, kept, digests, policy)
+        if reason is None:
+            kept.append(one)
+            digests.add(one.candidate.record_digest)
+        else:
+            dropped.append(Drop(id=one.candidate.memory_id, reason=reason))
+    return [one.scored for one in kept]
+
+
+def _redundant(one: _One, kept: list[_One], digests: set[str], policy: RankPolicy) -> DropReason | None:
+    if one.candidate.record_digest in digests:
+        return DropReason.DUPLICATE_CONTENT
+    bound = policy.same_topic
+    close = [two for two in kept if len(one.terms & two.terms) >= bound * max(1, min(len(one.terms), len(two.terms)))]
+    if any(_same(one.candidate.payload, two.candidate.payload, one.terms, two.terms, policy) for two in close):
+        return DropReason.NEAR_DUPLICATE
+    return DropReason.SAME_TOPIC if len(close) >= policy.restatements else None
+
+
+def _same(one: str, other: str, terms: frozenset[str], others: frozenset[str], policy: RankPolicy) -> bool:
+    if len(terms & others) < policy.alike_terms * max(len(terms), len(others)):
+        return False
+    if any(character.isdigit() for term in terms ^ others for character in term):
+        return False
+    plain, plain_other = utils.default_process(one), utils.default_process(other)
+    alike = fuzz.token_sort_ratio(plain, plain_other, score_cutoff=policy.alike) > 0 or plain == plain_other
+    return alike and not (contradicts(one, other) or contradicts(other, one))
+
+
+def _within(scored: list[Scored], policy: RankPolicy, dropped: list[Drop]) -> list[Scored]:
+    """The best that fit into the budget of items, UTF-8 bytes and estimated tokens; one too large is passed over."""
+    kept: list[Scored] = []
+    size = tokens = 0
+    for one in scored:
+        text = one.candidate.payload
+        more, costs = len(text.encode("utf-8", "replace")), estimated_tokens(text)
+        if len(kept) < policy.items and size + more <= policy.text_bytes and tokens + costs <= policy.tokens:
+            kept.append(one)
+            size, tokens = size + more, tokens + costs
+        else:
+            dropped.append(Drop(id=one.candidate.memory_id, reason=DropReason.OVER_BUDGET))
+    return kept
+
+
+def _best_first(one: Scored) -> tuple[float, str]:
+    return -one.score, one.candidate.memory_id
+
+
+def _terms(candidate: Candidate) -> frozenset[str]:
+    return frozenset(candidate.terms or distinct(candidate.payload))

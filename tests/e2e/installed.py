@@ -1,0 +1,45 @@
+"""A project in which our own `init` has registered our hooks with Claude Code, and the client that meets them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from host import namespace
+from tests.e2e.driver import Claude, Json, Model
+from tests.support.daemon import RunningDaemon
+
+HOOKED = "claude-code"
+
+
+def ours(daemon: RunningDaemon, folder: Path, *arguments: str) -> str:
+    """Run our command line in `folder` against that daemon's data; its output. Fails when it fails."""
+    script = Path(sys.executable).parent / namespace.SCRIPT
+    done = subprocess.run(
+        [str(script), *arguments],
+        cwd=folder,
+        env=daemon.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def install(project: Path, daemon: RunningDaemon) -> None:
+    """Make `project` a git repository and register our hooks there, as a user would."""
+    project.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
+    ours(daemon, project, "init", "--host", HOOKED, "--yes")
+
+
+def client(folder: Path, model: Model, daemon: RunningDaemon, **env: str) -> Claude:
+    """A client whose hooks find that daemon."""
+    shared = {name: value for name, value in daemon.environment().items() if name not in ("HOME", "PATH")}
+    return Claude(folder, model, env=shared | env)
+
+
+def hooks_of(settings: Json) -> set[str]:
+    """The events for which any hook is registered."""
+    return set(settings.get("hooks", {}))

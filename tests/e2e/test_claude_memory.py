@@ -1,0 +1,117 @@
+"""The main job on the real Claude Code, offline: daemon, our own `init`, a memory, a failing step, the next request."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.driver import Json, Model, Request, bash, read, reply, summaries
+from tests.e2e.installed import client, install
+from tests.support.daemon import RunningDaemon
+
+pytestmark = pytest.mark.client
+
+WORDS = "delete the stale stamp file"
+MEMORY = f"SealBrokenError in `make seal`: {WORDS} build/seal.stamp, then run make seal again."
+FAILING = bash("echo 'make seal: SealBrokenError: seal check failed' >&2; exit 2")
+SUMMARY = "Your task is to create a"
+
+
+@pytest.fixture
+def daemon(run_dir: Path) -> Iterator[RunningDaemon]:
+    with RunningDaemon(run_dir) as running:
+        yield running
+        with running.connect() as wire:  # also ends one that a hook has started again
+            wire.call("shutdown")
+
+
+@pytest.fixture
+def folder(daemon: RunningDaemon, tmp_path: Path) -> Path:
+    """A project with our hooks, and one memory about the step that is going to fail."""
+    install(tmp_path / "project", daemon)
+    with daemon.connect() as wire:
+        wire.call("memory.remember", text=MEMORY, workspace=str(tmp_path / "project"))
+    return tmp_path
+
+
+def talk(model: Model) -> list[Request]:
+    """The conversation's requests, those for a summary left out."""
+    return [request for request in model.requests if SUMMARY not in request.whole()]
+
+
+def occurrences(model: Model) -> list[int]:
+    return [request.mentions(WORDS) for request in talk(model)]
+
+
+def deliveries(daemon: RunningDaemon) -> list[Json]:
+    with daemon.connect() as wire:
+        entries: list[Json] = wire.call("audit.query", kind="delivery", outcome="delivered")["entries"]
+        return entries
+
+
+@pytest.mark.promise("client-next-request", "audit-first", "sent-is-final")
+def test_the_memory_is_in_the_next_request_and_stays_there_once(daemon: RunningDaemon, folder: Path) -> None:
+    replies = [
+        reply("I will seal it.", FAILING),
+        reply("Let me look.", bash("echo looking")),
+        reply("It is broken."),
+        reply("Again.", FAILING),
+        reply("Still broken."),
+    ]
+    with Model(replies) as model:
+        claude = client(folder, model, daemon)
+        first = claude.say("Please run the release step")
+        second = claude.say("Try it once more, please", resume=first.session_id)
+    assert (first.code, second.code, model.played) == (0, 0, len(replies))
+    assert occurrences(model) == [0, 1, 1, 1, 1]
+    assert not any(request.in_system(WORDS) for request in model.requests)
+    assert len(deliveries(daemon)) == 1
+
+
+@pytest.mark.promise("client-compaction")
+def test_after_a_compaction_the_memory_comes_once_more_at_most(daemon: RunningDaemon, folder: Path) -> None:
+    notes = folder / "project" / "notes.txt"
+    notes.write_text("one\ntwo\nthree\n", encoding="utf-8")
+    replies = [
+        *summaries("The user wants the release step; sealing failed."),
+        reply("I will seal it.", FAILING),
+        *(reply(f"Reading {n}.", read(notes)) for n in range(3)),
+        reply("Enough.", read(notes), tokens=97_000),
+        reply("Going on.", FAILING),
+        reply("Broken again.", bash("echo looking")),
+        reply("Done."),
+    ]
+    with Model(replies) as model:
+        claude = client(folder, model, daemon, CLAUDE_CODE_AUTO_COMPACT_WINDOW="100000")
+        assert claude.say("Please run the release step").code == 0
+    assert any(SUMMARY in request.whole() for request in model.requests), "the client did not compact"
+    seen = occurrences(model)
+    assert seen[:5] == [0, 1, 1, 1, 1]
+    assert all(count <= 1 for count in seen[5:]) and seen[5:] == sorted(seen[5:])
+    assert not any(request.in_system(WORDS) for request in model.requests)
+    assert len(deliveries(daemon)) <= 2
+
+
+@pytest.mark.promise("client-without-daemon", "silence-has-a-reason")
+def test_a_daemon_killed_in_mid_run_leaves_the_client_alone(daemon: RunningDaemon, folder: Path) -> None:
+    replies = [
+        reply("I will seal it.", FAILING),
+        *(reply(f"Step {n}.", bash(f"echo {n}")) for n in range(4)),
+        reply("All steps done."),
+    ]
+    with Model(replies, at={2: daemon.kill}) as model:
+        run = client(folder, model, daemon).say("Please run the release step")
+    assert (run.code, run.result, model.played) == (0, "All steps done.", len(replies))
+    assert occurrences(model) == [0, 1, 1, 1, 1, 1]
+    daemon.start()
+    assert len(deliveries(daemon)) == 1
+
+
+@pytest.mark.promise("no-leak")
+def test_another_workspace_does_not_meet_the_memory(daemon: RunningDaemon, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    install(other / "project", daemon)
+    with Model([reply("I will seal it.", FAILING), reply("Hm.", bash("echo a")), reply("Done.")]) as model:
+        assert client(other, model, daemon).say("Please run the release step").code == 0
+    assert occurrences(model) == [0, 0, 0]
+    assert deliveries(daemon) == []

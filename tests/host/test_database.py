@@ -1,0 +1,156 @@
+"""host/database.py: one writer with group commit, readers apart, forward migrations."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from host.database import open_database
+from host.errors import StoreFault
+
+TABLE = "CREATE TABLE word (text TEXT UNIQUE);\nCREATE TRIGGER t AFTER INSERT ON word BEGIN SELECT 1; SELECT 2; END;"
+
+
+def add(text: str) -> Callable[[sqlite3.Connection], int]:
+    return lambda connection: connection.execute("INSERT INTO word VALUES (?)", (text,)).rowcount
+
+
+def words(connection: sqlite3.Connection) -> list[str]:
+    return [text for (text,) in connection.execute("SELECT text FROM word ORDER BY rowid")]
+
+
+@pytest.mark.promise("acknowledged-is-kept")
+async def test_what_was_acknowledged_is_there_after_opening_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    async with open_database(path, [TABLE]) as database:
+        await database.write(add("one"))
+    async with open_database(path, [TABLE]) as database:
+        assert await database.read(words) == ["one"]
+
+
+@pytest.mark.promise("acknowledged-is-kept")
+async def test_commits_are_durable_and_other_people_cannot_read_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    async with open_database(path, [TABLE]) as database:
+        pragmas = await database.write(
+            lambda c: [c.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+        )
+    assert pragmas == ["wal", 2]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_writes_that_wait_together_are_one_transaction(tmp_path: Path) -> None:
+    transactions: list[bool] = []
+
+    def witness(connection: sqlite3.Connection) -> int:
+        """The rows this transaction has seen so far, uncommitted ones of its companions included."""
+        transactions.append(connection.in_transaction)
+        add(f"w{len(transactions)}")(connection)
+        return len(words(connection))
+
+    async with open_database(tmp_path / "a.db", [TABLE]) as database:
+        seen = await asyncio.gather(*(database.write(witness) for _ in range(5)))
+        visible = await database.read(words)
+    assert seen == [1, 2, 3, 4, 5]
+    assert all(transactions) and len(visible) == 5
+
+
+async def test_work_that_raises_is_undone_alone(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "a.db", [TABLE]) as database:
+        done = await asyncio.gather(
+            *(database.write(add(text)) for text in ("one", "one", "two")), return_exceptions=True
+        )
+        assert await database.read(words) == ["one", "two"]
+    assert isinstance(done[1], sqlite3.IntegrityError)
+    assert (done[0], done[2]) == (1, 1)
+
+
+async def test_cancelling_the_caller_does_not_undo_its_write(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "a.db", [TABLE]) as database:
+        task = asyncio.create_task(database.write(add("one")))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await database.write(add("two"))
+        assert await database.read(words) == ["one", "two"]
+
+
+async def test_what_is_queued_when_the_block_ends_is_still_committed(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    async with open_database(path, [TABLE]) as database:
+        task = asyncio.create_task(database.write(add("late")))
+        await asyncio.sleep(0)
+    assert await task == 1
+    async with open_database(path, [TABLE]) as database:
+        assert await database.read(words) == ["late"]
+
+
+async def test_a_closed_database_takes_no_work(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "a.db", [TABLE]) as database:
+        pass
+    with pytest.raises(StoreFault, match="closed"):
+        await database.write(add("one"))
+
+
+async def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    async with open_database(tmp_path / "a.db", [TABLE]) as database:
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            await database.read(add("one"))
+
+
+async def test_migrations_run_once_and_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    second = "ALTER TABLE word ADD COLUMN size INTEGER;\nINSERT INTO word VALUES ('made; by two', 2);"
+    async with open_database(path, [TABLE]) as database:
+        await database.write(add("one"))
+    for _ in range(2):
+        async with open_database(path, [TABLE, second]) as database:
+            assert await database.read(words) == ["one", "made; by two"]
+
+
+async def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    async with open_database(path, [TABLE]):
+        pass
+    with pytest.raises(StoreFault):
+        async with open_database(path, [TABLE, "CREATE TABLE b (x);\nINSERT INTO nowhere VALUES (1);"]):
+            pass
+    async with open_database(path, [TABLE]) as database:
+        tables = await database.read(
+            lambda c: [n for (n,) in c.execute("SELECT name FROM sqlite_schema WHERE type='table'")]
+        )
+    assert tables == ["word"]
+
+
+async def test_a_newer_schema_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    async with open_database(path, [TABLE, "CREATE TABLE b (x);"]):
+        pass
+    with pytest.raises(StoreFault, match=r"schema 2, newer than this version's 1.*move the file away"):
+        async with open_database(path, [TABLE]):
+            pass
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    path.write_bytes(b"not a database " * 400)
+    with pytest.raises(StoreFault, match=r"a\.db cannot be opened"):
+        async with open_database(path, [TABLE]):
+            pass
+    assert path.read_bytes() == b"not a database " * 400
+
+
+async def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    async with open_database(path, [TABLE]) as database:
+        for number in range(200):
+            await database.write(add(f"{number} " * 100))
+    data = bytearray(path.read_bytes())
+    data[4096 * 3 : 4096 * 6] = b"\xff" * (4096 * 3)
+    path.write_bytes(bytes(data))
+    with pytest.raises(StoreFault, match="cannot be opened"):
+        async with open_database(path, [TABLE]):
+            pass

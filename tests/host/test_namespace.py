@@ -1,0 +1,34 @@
+"""host/namespace.py: every external name, from one function."""
+
+import pytest
+
+from host import namespace
+
+
+@pytest.mark.promise("preview-names")
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (namespace.name(), "remora-pre"),
+        (namespace.name("http"), "remora-pre-http"),
+        (namespace.name("recall", sep="_"), "remora_pre_recall"),
+        (namespace.policy("gate", 3), "gate_pre_v3"),
+        (namespace.env("data"), "REMORA_PRE_DATA"),
+    ],
+)
+def test_every_made_name_carries_the_mark(made: str, expected: str) -> None:
+    assert made == expected
+
+
+@pytest.mark.promise("preview-names")
+def test_every_constant_name_carries_the_mark_and_none_says_dev() -> None:
+    # INDEX_FILE lies in a folder that carries the mark.
+    constants = {
+        name: value
+        for name, value in vars(namespace).items()
+        if name.isupper() and isinstance(value, str) and name not in ("BASE", "MARK", "INDEX_FILE")
+    }
+    assert constants
+    for value in constants.values():
+        assert "remora-pre" in value or "_pre" in value
+        assert "dev" not in value

@@ -1,0 +1,160 @@
+"""Everything we promise, as data. A test that proves one carries `@pytest.mark.promise("id")`.
+
+The invariants come first; docs/explanation/architecture.md states them and names the modules that keep them.
+`source` says where the promise was made: an invariant, or a point of an issue's must-hold list.
+"""
+
+from typing import NamedTuple
+
+
+class Promise(NamedTuple):
+    id: str
+    source: str
+    sentence: str
+
+
+INVARIANTS = (
+    Promise(
+        "no-leak",
+        "invariant 1",
+        "Nothing of one session appears in another, except records whose scope admits it; never another workspace's.",
+    ),
+    Promise(
+        "preview-names",
+        "invariant 2",
+        "Everything registered or stored outside the process carries -pre or _pre, from one function and one constant.",
+    ),
+    Promise(
+        "identity",
+        "invariant 3",
+        "A memory keeps its id through edits and moves; version and digest validate, line numbers do not.",
+    ),
+    Promise("read-is-no-citation", "invariant 4", "Opening or reading is not citing; coverage 0 forms no evidence."),
+    Promise(
+        "sent-is-final",
+        "invariant 5",
+        "A request that was sent is never changed: a packet enters the next one or none, and the host re-checks it.",
+    ),
+    Promise(
+        "stale-is-dropped",
+        "invariant 6",
+        "Expired packets and packets of another context version are dropped, never delivered, and leave no seen.",
+    ),
+    Promise(
+        "reference-only",
+        "invariant 7",
+        "Memory is reference, not instruction: it never poses as one and cannot close its own frame.",
+    ),
+    Promise(
+        "nothing-executed",
+        "invariant 8",
+        "A procedure that is not validated is never executed, high-risk ones need approval; we execute nothing.",
+    ),
+    Promise("append-only", "invariant 9", "Retrieval leaves no trace in the main session; the event log only grows."),
+    Promise(
+        "silence-has-a-reason",
+        "invariant 10",
+        "Silence is the default and always has a reason; a fault, doubt or lateness never breaks the agent's turn.",
+    ),
+    Promise(
+        "audit-first",
+        "invariant 11",
+        "Nothing unrecorded is delivered: the audit entry is committed before the packet can be claimed.",
+    ),
+    Promise(
+        "deterministic",
+        "invariant 12",
+        "Same events, index, policy, clock and ids give the same decisions, byte for byte.",
+    ),
+    Promise(
+        "acknowledged-is-kept",
+        "invariant 13",
+        "An acknowledged event or audit entry is never lost, whatever is killed, full or locked.",
+    ),
+    Promise("git-untouched", "invariant 14", "We never stage, commit or push in the user's git repository."),
+)
+
+MAIN_JOB = (
+    Promise(
+        "demo-delivers-gold",
+        "issue 2, point 1",
+        "The demo delivers in a gold window of its recorded session's labels, delivers nothing on its never list, "
+        "and leaves nothing behind.",
+    ),
+    Promise(
+        "client-next-request",
+        "issue 2, point 2",
+        "A real Claude Code has the memory text not before, exactly once in the next and in every later request, "
+        "and never in its system prompt.",
+    ),
+    Promise(
+        "client-compaction",
+        "issue 2, point 2",
+        "After a compaction of the real client the memory text comes once more at most.",
+    ),
+    Promise(
+        "client-without-daemon",
+        "issue 2, point 2",
+        "With the daemon killed in mid-run the real client ends its run normally and unaffected.",
+    ),
+    Promise(
+        "replay-equals-live",
+        "issue 2, point 3",
+        "A file replayed twice, and its envelopes sent live through the socket, give the same decision digests.",
+    ),
+    Promise(
+        "canaries-stay-home",
+        "issue 2, point 4",
+        "No canary word of one workspace's session or memory is in a reply, packet, audit row, log line or evidence "
+        "row of another, at any interleaving of twenty sessions.",
+    ),
+    Promise(
+        "packet-wrong-context", "issue 2, point 5", "A packet of another context version ends as the claim ladder says."
+    ),
+    Promise("packet-expired", "issue 2, point 5", "An expired packet is never handed over."),
+    Promise(
+        "packet-stale-index",
+        "issue 2, point 5",
+        "A packet whose record changed, was forgotten or left the index is dropped at the claim.",
+    ),
+    Promise("packet-digest", "issue 2, point 5", "A packet whose rendering no longer matches its digest is dropped."),
+    Promise("packet-duplicate-claim", "issue 2, point 5", "A claim repeated with its request id gets the same packet."),
+    Promise(
+        "packet-dead-holder",
+        "issue 2, point 5",
+        "The late acknowledgement of a holder whose lease ran out settles nothing.",
+    ),
+    Promise("packet-released", "issue 2, point 5", "A released claim can be claimed again."),
+    Promise(
+        "packet-carried-over",
+        "issue 2, point 5",
+        "A packet overtaken by a reply or by parallel tool results is re-checked and carried over, one step at most.",
+    ),
+    Promise("seen-only-delivered", "issue 2, point 5", "Only delivered packets leave seen evidence."),
+    Promise(
+        "kill-nine",
+        "issue 2, point 6",
+        "Killed fifty times at random points: no acknowledged event lost, no packet delivered twice, no delivery "
+        "without its audit entry, restart under a second.",
+    ),
+    Promise(
+        "gate-suppresses",
+        "issue 2, point 7",
+        "Acknowledgements, empty and machine-written input and subagents' prompts are silences with the right "
+        "reason and no index I/O.",
+    ),
+    Promise(
+        "gate-retrieves",
+        "issue 2, point 7",
+        "A failure, a repeated failure, a recall question, a correction and a new task are passes that retrieve.",
+    ),
+    Promise(
+        "bad-input",
+        "issue 2, point 8",
+        "Bad input gets a clear error or a closed connection; the next client is served and nothing acknowledged lost.",
+    ),
+    Promise("benches-exist", "issue 2, point 9", "Every figure that is promised has a program that measures it."),
+    Promise("field-cases", "issue 2, point 10", "Each reported fault whose kind is built is a test."),
+)
+
+PROMISES = (*INVARIANTS, *MAIN_JOB)
