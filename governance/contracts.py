@@ -53,6 +53,7 @@ class Audience(Frozen, frozen=True, kw_only=True):
     muted: frozenset[str] = frozenset()
     corrected: frozenset[str] = frozenset()
     approved: frozenset[str] = frozenset()
+    cooling: frozenset[str] = frozenset()  # procedures that were offered just now
     surface_available: bool = True
     degraded: bool = False
     context_version: int = 0
@@ -83,7 +84,10 @@ class Rules(Frozen, frozen=True, kw_only=True):
 
 
 class Finding(Frozen, frozen=True, kw_only=True):
-    """One hit of the screen. Offsets are code points of the text given. `family`: secret.* | pii.* | injection.* | hidden.*"""
+    """One hit of the screen. Offsets are code points of the text given.
+
+    `family`: secret.* | pii.* | injection.* | hidden.*
+    """
 
     family: str
     severity: str  # low | high

@@ -1,22 +1,153 @@
 """The screen: one linter for secrets, personal data, instructions in disguise and hidden text. Pure, linear time.
 
-Each text is read as it is and, where that differs, as a folded copy (screening.folding), so that `ig​nore` and
-full-width or look-alike letters hide nothing. High findings are acted on: secrets are replaced or refused, the others
-quarantine a record. Low findings are for the eyes of a reviewer.
+Each text is read as it is and, where that differs, as a folded copy (screening.folding), so that invisible characters,
+full-width or look-alike letters and escapes hide nothing; readable Base64 is read too, one layer deep. High findings
+are acted on: secrets are replaced or refused, the others quarantine a record. Low ones are for a reviewer's eyes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from governance.contracts import Finding
-from governance.screening.folding import Folded, fold
+from governance.screening.folding import fold
 from governance.screening.hidden import blobs, invisible
-from governance.screening.injection import NEAR, PLAIN, SIGNS
+from governance.screening.injection import PLAIN
 from governance.screening.matching import Hit, Matcher
 from governance.screening.personal import PERSONAL
 from governance.screening.secrets import SECRETS
+from governance.screening.signs import NEAR, SIGNS
 
-HIGH = "high"
+HIGH, LOW = "high", "low"
+
 _SECRETS = Matcher(SECRETS + PERSONAL)
-_PLAIN = Matcher(PLAIN)
-_SIGNS = Matcher(SIGNS)
-_DEEP = 1  # how many layers of encoding are opened
+_INJECTIONS = Matcher(PLAIN + SIGNS)
+
+_RANK = {rule.family: place for place, rule in reversed(list(enumerate(SECRETS + PERSONAL)))}
+
+Reader = Callable[[bytes], list[Finding]]
+
+
+def screen(text: str) -> tuple[Finding, ...]:
+    """Everything that stands out in `text`, by start. Offsets are code points of `text`."""
+    return _ordered((*secrets(text), *injections(text)))
+
+
+def secrets(text: str) -> tuple[Finding, ...]:
+    """Secrets and personal data: families `secret.*` and `pii.*`, no two overlapping, by start."""
+    return _ordered(_apart(_read(text, _secret_findings)))
+
+
+def injections(text: str) -> tuple[Finding, ...]:
+    """Instructions in disguise and hidden text: families `injection.*` and `hidden.*`."""
+    data = text.encode("utf-8", "replace")
+    hidden = [Finding(family=f, severity=s, start=a, end=b) for f, s, a, b in invisible(text, data)]
+    return _ordered({*_read(text, _injection_findings), *hidden})
+
+
+def is_instruction_like(text: str) -> bool:
+    """Whether a record with this text belongs into quarantine."""
+    return any(finding.severity == HIGH for finding in injections(text))
+
+
+def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
+    """`text` with each high secret or personal datum replaced by its kind, and what was replaced.
+
+    The placeholder is `[secret:github-token]`, `[pii:cn-id]`. Redacting twice changes nothing more.
+    """
+    found = tuple(finding for finding in secrets(text) if finding.severity == HIGH)
+    pieces: list[str] = []
+    last = 0
+    for finding in found:
+        pieces += (text[last : finding.start], f"[{finding.family.replace('.', ':')}]")
+        last = finding.end
+    return "".join((*pieces, text[last:])) if found else text, found
+
+
+def _read(text: str, reader: Reader) -> Iterator[Finding]:
+    """What `reader` finds in the text, in its folded copy and in what its encoded runs say."""
+    data = text.encode("utf-8", "replace")
+    yield from _placed(reader(data), data)
+    folded = fold(text, data)
+    if folded is not None:
+        copy = folded.text.encode("utf-8", "replace")
+        for finding in _placed(reader(copy), copy):
+            yield _moved(finding, folded.origin(finding.start), folded.origin(finding.end))
+    encoded = [
+        Finding(family=_encoded(finding.family), severity=finding.severity, start=start, end=end)
+        for said, start, end in blobs(data)
+        for finding in reader(said)
+    ]
+    yield from _placed(encoded, data)
+
+
+def _encoded(family: str) -> str:
+    return "hidden.encoded" if family.startswith("injection.") else family
+
+
+def _placed(findings: Sequence[Finding], data: bytes) -> Iterable[Finding]:
+    """The findings with offsets in code points instead of bytes of `data`, counted in one walk."""
+    if not findings or data.isascii():
+        return findings
+    places: dict[int, int] = {}
+    last = count = 0
+    for offset in sorted({offset for finding in findings for offset in (finding.start, finding.end)}):
+        count += len(data[last:offset].decode("utf-8", "ignore"))
+        places[offset] = count
+        last = offset
+    return [_moved(finding, places[finding.start], places[finding.end]) for finding in findings]
+
+
+def _moved(finding: Finding, start: int, end: int) -> Finding:
+    return Finding(family=finding.family, severity=finding.severity, start=start, end=end)
+
+
+def _secret_findings(data: bytes) -> list[Finding]:
+    return [_finding(hit, hit.rule.severity) for hit in _SECRETS.find(data)]
+
+
+def _injection_findings(data: bytes) -> list[Finding]:
+    """Plain hits, and signs: high where two of different families stand close together, low where one stands alone."""
+    hits = list(_INJECTIONS.find(data))
+    signs = sorted((hit for hit in hits if hit.rule.severity == LOW), key=lambda hit: hit.start)
+    plain = [_finding(hit, HIGH) for hit in hits if hit.rule.severity == HIGH]
+    near = zip(signs, _accompanied(signs), _accompanied(signs[::-1])[::-1], strict=True)
+    return plain + [_finding(sign, HIGH if before or behind else LOW) for sign, before, behind in near]
+
+
+def _accompanied(signs: Sequence[Hit]) -> list[bool]:
+    """For each sign whether one of another family, met earlier in the walk, is near. One walk, few families."""
+    last: dict[str, Hit] = {}
+    answers: list[bool] = []
+    for sign in signs:
+        answers.append(any(_near(sign, other) for family, other in last.items() if family != sign.rule.family))
+        last[sign.rule.family] = sign
+    return answers
+
+
+def _near(one: Hit, other: Hit) -> bool:
+    return other.start - one.end < NEAR and one.start - other.end < NEAR
+
+
+def _finding(hit: Hit, severity: str) -> Finding:
+    return Finding(family=hit.rule.family, severity=severity, start=hit.start, end=hit.end)
+
+
+def _apart(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings that overlap become one: over all that they cover, under the name that comes first in the table."""
+    kept: list[Finding] = []
+    for finding in sorted(findings, key=lambda finding: (finding.start, finding.end)):
+        if kept and finding.start < kept[-1].end:
+            finding = _joined(kept.pop(), finding)
+        kept.append(finding)
+    return kept
+
+
+def _joined(one: Finding, other: Finding) -> Finding:
+    """Two overlapping findings as one; a low one (the address in a URL with a password) gives way to a high one."""
+    if one.severity != other.severity:
+        return one if one.severity == HIGH else other
+    family = min(one.family, other.family, key=_RANK.__getitem__)
+    return Finding(family=family, severity=one.severity, start=min(one.start, other.start), end=max(one.end, other.end))
+
+
+def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: (finding.start, finding.end, finding.family)))

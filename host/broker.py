@@ -1,8 +1,8 @@
 """The injection broker (C-06): what safety has cleared becomes a packet that fits, or a silence. Pure.
 
 Invariant kept here: 7 (memory is reference, not instruction, and cannot close its own frame). Whole lowest items are
-dropped to fit; a text is cut only by its level, at a sentence if possible; provenance is never cut. The same input gives
-the same packet, id and digests included.
+dropped to fit; a text is cut by its level and item budget only, at a sentence if possible; provenance is never cut. The
+same input gives the same packet, id and digests included.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,8 +39,9 @@ LAST_DAY = 253_402_300_799_999  # 9999-12-31, the last time that has a date
 class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     """Budgets of a packet: UTF-8 bytes, tokens as estimated, milliseconds, steps.
 
-    `item_bytes` bounds a whole item with its provenance; `packet_tokens` None: bytes alone decide. `doubt`: a
-    candidate below this confidence is shown as a hint, as is everything that only the fallback found.
+    `item_bytes` bounds a whole item with its provenance; `packet_tokens` None: bytes alone decide. Below `sure` (nats
+    of mass and agreement; the confidence gate's bar is 21) a record is shown as a hint; so is one that was not weighed
+    and whose own confidence is below `doubt`, and everything that only the fallback found.
     """
 
     id: str = policy_id("broker", 1)
@@ -50,8 +51,9 @@ class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     packet_tokens: int | None = None
     title_bytes: Count = 90
     why_bytes: Count = 150
-    hint_bytes: Count = 200
+    hint_bytes: Count = 240
     excerpt_bytes: Count = 480
+    sure: Annotated[float, msgspec.Meta(ge=0)] = 24.0
     doubt: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
     ttl: Millis = 600_000
     carry_steps: int = 1
@@ -89,7 +91,9 @@ TRIGGERS: dict[str, str] = {
     "first-prompt": "a task begins",
     "hesitation": "the same step is being tried again",
     "phase-shift": "the work turns to something else",
-    "reply": "the assistant speaks of it",
+    "unresolved-need": "an earlier failure is still open",
+    "prompt": "it fits the user's request",
+    "reply": "it fits what the assistant says",
     "seed": "pinned, or shown before",
 }
 
@@ -238,9 +242,9 @@ def _bytes(item: PacketItem) -> int:
 def _level(scored: Scored, draft: Draft, policy: BrokerPolicy, *, degraded: bool) -> ActivationLevel:
     """As much as evidence and trust allow: a hint in doubt, else an excerpt, unless M-07 advises for this record."""
     candidate = scored.candidate
-    wanted = ActivationLevel.EXCERPT
-    if degraded or candidate.confidence < policy.doubt:
-        wanted = ActivationLevel.HINT
+    nats = scored.mass + scored.agree
+    doubtful = nats < policy.sure if nats > 0 else candidate.confidence < policy.doubt
+    wanted = ActivationLevel.HINT if degraded or doubtful else ActivationLevel.EXCERPT
     advice = draft.level
     if (
         advice is not None

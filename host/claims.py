@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from governance.contracts import AccessEvidence, AuditEntry, AuditKind
-from governance.evidence import of_delivery
+from governance.evidence import Given, Occasion, of_delivery
 from host.broker import rerender
 from host.clock import Clock
 from host.contracts import Claim, InboxState, MemoryPacket, Reason, Silence, Surface
@@ -181,7 +181,17 @@ class Claims:
         now = self._clock.now()
         owner = self._owner(runtime)
         entry = of_event(AuditKind.DELIVERY, "delivered", slot.packet.trigger_reason, owner, now)
-        rows = of_delivery(slot.packet.items, owner.session_ref, owner.cursor, now)
+        given = [
+            Given(memory_id=i.memory_id, source_version=i.source_version, record_digest=i.record_digest)
+            for i in slot.packet.items
+        ]
+        occasion = Occasion(
+            session_ref=owner.session_ref,
+            event_seq=owner.event_seq,
+            context_version=owner.context_version,
+            at=now,
+        )
+        rows = of_delivery(given, slot.packet.packet_id, occasion)
         done = await self._inbox.settle(
             slot, InboxState.DELIVERED, about(entry, slot.packet, slot.claim_id), self._desk.seen(rows)
         )

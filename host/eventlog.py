@@ -7,8 +7,9 @@ event was seen before is keyed and covers the payload's bytes as received; what 
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 
@@ -25,11 +26,15 @@ CONFLICT = -32010
 UNAVAILABLE = -32011
 
 _COLUMNS = (
-    "agent_id, workspace, channel, event_type, timestamp, source_kind, event_id, native_seq, turn, step, message_id, "
-    "call_id, root_call_id, payload, payload_digest, event_seq, observed_at"
+    *("agent_id", "workspace", "channel", "event_type", "timestamp", "source_kind", "event_id", "native_seq", "turn"),
+    *("step", "message_id", "call_id", "root_call_id", "payload", "payload_digest", "event_seq", "observed_at"),
 )
-_INSERT = f"INSERT INTO event (session, {_COLUMNS}) VALUES ({', '.join('?' * 18)})"
-_SELECT = f"SELECT s.session_id, {', '.join('e.' + name for name in _COLUMNS.split(', '))} FROM event e JOIN log_session s ON s.id = e.session"
+_FIELDS = ("session_id", *_COLUMNS)
+_INSERT = f"INSERT INTO event (session, {', '.join(_COLUMNS)}) VALUES (?{', ?' * len(_COLUMNS)})"
+_SELECT = (
+    f"SELECT s.session_id, {', '.join(f'e.{name}' for name in _COLUMNS)}"
+    " FROM log_session s JOIN event e ON e.session = s.id WHERE s.session_id = :session"
+)
 
 
 class Appended(Frozen, frozen=True, kw_only=True):
@@ -92,16 +97,15 @@ class EventLog:
         """Stored events of a session (of one agent) with an event_seq above `after`, in order."""
         which = "" if agent_id is None else " AND e.agent_id = :agent"
         return await self._read(
-            f"{_SELECT} WHERE s.session_id = :session AND e.event_seq > :after{which} ORDER BY e.event_seq LIMIT :limit",
+            f"{_SELECT} AND e.event_seq > :after{which} ORDER BY e.event_seq LIMIT :limit",
             {"session": session_id, "agent": agent_id, "after": after, "limit": limit},
         )
 
     async def agents(self, session_id: str) -> tuple[EventEnvelope, ...]:
         """The first stored event of each agent of a session, in order."""
+        firsts = "SELECT a.event_seq FROM log_agent a WHERE a.session = s.id"
         return await self._read(
-            f"{_SELECT} WHERE s.session_id = :session AND e.event_seq IN (SELECT min(a.event_seq) FROM event a"
-            " WHERE a.session = s.id GROUP BY a.agent_id) ORDER BY e.event_seq",
-            {"session": session_id},
+            f"{_SELECT} AND e.event_seq IN ({firsts}) ORDER BY e.event_seq", {"session": session_id}
         )
 
     async def last(self, session_id: str) -> LoggedSession | None:
@@ -153,3 +157,138 @@ class EventLog:
             payload_digest=keyed(self._key, raw),
             observed_at=observed_at,
         )
+
+
+# --------------------------------------------------------------------------------------------- inside the transaction
+
+
+class _Writing:
+    """A session within one transaction: its row, its last seq, and the keys that came before with their digests."""
+
+    def __init__(self, number: int, seq: int) -> None:
+        self.number = number
+        self.seq = seq
+        self.by_id: dict[str, str] = {}
+        self.by_native: dict[int, str] = {}
+
+    def known(self, draft: EventEnvelope) -> str | None:
+        """The digest under which an event of this key was stored."""
+        if draft.event_id is not None and draft.event_id in self.by_id:
+            return self.by_id[draft.event_id]
+        return None if draft.native_seq is None else self.by_native.get(draft.native_seq)
+
+    def note(self, draft: EventEnvelope) -> None:
+        """Two events of one call may have the same key as well."""
+        if draft.event_id is not None:
+            self.by_id[draft.event_id] = draft.payload_digest or ""
+        if draft.native_seq is not None:
+            self.by_native[draft.native_seq] = draft.payload_digest or ""
+
+
+def _append(connection: sqlite3.Connection, drafts: Sequence[EventEnvelope]) -> Appended:
+    writings: dict[str, _Writing] = {}
+    stored: list[EventEnvelope] = []
+    for draft in drafts:
+        session = draft.session_id
+        if session not in writings:
+            writings[session] = _open(connection, [other for other in drafts if other.session_id == session])
+        writing = writings[session]
+        known = writing.known(draft)
+        if known is None:
+            writing.seq += 1
+            writing.note(draft)
+            stored.append(msgspec.structs.replace(draft, event_seq=writing.seq))
+        elif known != draft.payload_digest:
+            raise _conflict(draft)
+    connection.executemany(_INSERT, [(writings[event.session_id].number, *_row(event)) for event in stored])
+    _keep_heads(connection, writings, stored)
+    last = drafts[-1].session_id
+    return Appended(
+        accepted=len(stored),
+        duplicates=len(drafts) - len(stored),
+        stored=tuple(stored),
+        session_id=last,
+        event_seq=writings[last].seq,
+    )
+
+
+def _keep_heads(
+    connection: sqlite3.Connection, writings: Mapping[str, _Writing], stored: Sequence[EventEnvelope]
+) -> None:
+    """What the small tables say of each session and agent."""
+    newest = {event.session_id: event for event in stored}
+    connection.executemany(
+        "UPDATE log_session SET event_seq = ?, workspace = ?, last_at = ? WHERE id = ?",
+        [(e.event_seq, e.workspace, e.observed_at, writings[session].number) for session, e in newest.items()],
+    )
+    first = {(event.session_id, event.agent_id): event.event_seq for event in reversed(stored)}
+    connection.executemany(
+        "INSERT INTO log_agent (session, agent_id, event_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(writings[session].number, agent, seq) for (session, agent), seq in first.items()],
+    )
+
+
+def _open(connection: sqlite3.Connection, drafts: Sequence[EventEnvelope]) -> _Writing:
+    """The session's row, made if it is new, and which of the drafts' keys are known already."""
+    first = drafts[0]
+    row = connection.execute(
+        "SELECT id, event_seq FROM log_session WHERE session_id = ?", (first.session_id,)
+    ).fetchone()
+    if row is None:
+        number = connection.execute(
+            "INSERT INTO log_session (session_id, event_seq, workspace, first_at, last_at) VALUES (?, 0, ?, ?, ?)",
+            (first.session_id, first.workspace, first.observed_at, first.observed_at),
+        ).lastrowid
+        return _Writing(number or 0, 0)
+    writing = _Writing(row[0], row[1])
+    ids = [draft.event_id for draft in drafts if draft.event_id is not None]
+    natives = [draft.native_seq for draft in drafts if draft.native_seq is not None]
+    if ids:
+        writing.by_id.update(_digests(connection, "event_id", writing.number, ids))
+    if natives:
+        writing.by_native.update(_digests(connection, "native_seq", writing.number, natives))
+    return writing
+
+
+def _digests(connection: sqlite3.Connection, key: str, session: int, keys: Iterable[object]) -> sqlite3.Cursor:
+    """(key, payload digest) of the stored events of a session that have one of `keys`."""
+    return connection.execute(
+        f"SELECT {key}, payload_digest FROM event WHERE session = ? AND {key} IN (SELECT value FROM json_each(?))",
+        (session, msgspec.json.encode(keys).decode()),
+    )
+
+
+def _conflict(draft: EventEnvelope) -> ProtocolFault:
+    key = f"eventId {draft.event_id}" if draft.event_id is not None else f"nativeSeq {draft.native_seq}"
+    next_step = "A key names one event for good: send the same bytes again, or use another key. Nothing was stored."
+    return ProtocolFault("conflict", f"An event with {key} is stored with other content.", next_step, CONFLICT)
+
+
+def _row(event: EventEnvelope) -> tuple[object, ...]:
+    return (
+        event.agent_id,
+        event.workspace,
+        event.channel.value,
+        event.event_type,
+        event.timestamp,
+        event.source_kind.value,
+        event.event_id,
+        event.native_seq,
+        event.turn,
+        event.step,
+        event.message_id,
+        event.call_id,
+        event.root_call_id,
+        bytes(event.payload),
+        event.payload_digest,
+        event.event_seq,
+        event.observed_at,
+    )
+
+
+def _envelope(row: Sequence[Any]) -> EventEnvelope:
+    values = dict(zip(_FIELDS, row, strict=True))
+    values["payload"] = msgspec.Raw(values["payload"])
+    values["channel"] = Channel(values["channel"])
+    values["source_kind"] = SourceKind(values["source_kind"])
+    return EventEnvelope(**values)

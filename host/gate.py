@@ -3,39 +3,41 @@
 Theory of operation. Hard rules first, in a fixed order; the first that holds is the reason of the silence. What is left
 is scored: the trigger itself (a prompt that is no acknowledgement, a failing result, a reply) weighs .80 and retrieves
 alone; the other signals come in as 1 − Π(1 − weight · signal), so that they order and explain and never leave [0, 1].
-A tool call is a trigger only where an act that failed is repeated, and is prefetched at most: the lesson is needed once
-it has failed again, and passes on every call were measured to be noise.
+A tool call is a trigger only where an act that failed is repeated, and is prefetched at most: passes on every call were
+measured to be noise, and the lesson is handed over when the call has failed again.
 
     retrieve   score ≥ .80, not for a call       prefetch   score ≥ .55; while the latch is on, ≥ .42
-    latch      on at ≥ .65, off below .42; an event without a trigger has the score of its standing signals
+    latch      on at ≥ .65, off below .42; an event without a trigger has the score of an open failure and of hesitation
 
 Cooldown blocks *the same retrieval key* only: blunt pauses were measured to be useless and to lose what comes next (a
 record is shown once a context window anyway). It holds for some context versions after a retrieve that found nothing to
-say, and longer after a packet; a request to recall, a failing result and a new task of the user pass it.
+say, and longer after a packet; a request to recall, a failing result and a first prompt pass it.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
 
 from host.contracts import Decision, GateMode, GateState, Intent, MemoryPacket, Reason, Silence, Window
 from host.cue import build_cue
-from host.gate_words import asks_to_recall, corrects, error_classes, is_acknowledgement, is_empty
+from host.gate_signals import SIGNALS, TRIGGER, failure_marks, repeated_failure
+from host.gate_words import is_acknowledgement, is_empty
 from host.namespace import policy as policy_id
 from recall.contracts import Cue, Frozen, Segment, SegmentKind, SourceKind
 
-__all__ = ["Gated", "GatePolicy", "closed", "decide", "failure_marks", "is_acknowledgement", "settle"]
+__all__ = ["GatePolicy", "Gated", "closed", "decide", "failure_marks", "is_acknowledgement", "settle"]
 
 Part = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-TRIGGER = "trigger"
+Segments = Annotated[int, msgspec.Meta(ge=0)]
+NOTICEABLE = 0.2  # a signal that contributes less does not name the decision
 
 
 class GatePolicy(Frozen, frozen=True, kw_only=True):
-    """Thresholds are the design's, weights are ours; the id changes with either and with the dictionaries.
+    """Thresholds are the design's, weights are ours; the id changes with either, and with the dictionaries.
 
-    `quiet_empty` and `quiet_packet` are counted in context versions, that is accepted segments: a step is about three.
+    `quiet_empty` and `quiet_packet` count context versions, that is accepted segments: a step is about three.
     """
 
     id: str = policy_id("gate", 1)
@@ -43,8 +45,8 @@ class GatePolicy(Frozen, frozen=True, kw_only=True):
     off: Part = 0.42
     retrieve: Part = 0.80
     prefetch: Part = 0.55
-    quiet_empty: Annotated[int, msgspec.Meta(ge=0)] = 2
-    quiet_packet: Annotated[int, msgspec.Meta(ge=0)] = 6
+    quiet_empty: Segments = 2
+    quiet_packet: Segments = 6
     weights: tuple[tuple[str, Part], ...] = (
         (TRIGGER, 0.80),
         ("explicit-request", 0.60),
@@ -61,7 +63,7 @@ class GatePolicy(Frozen, frozen=True, kw_only=True):
 
 
 class Gated(Frozen, frozen=True, kw_only=True):
-    """What the gate answers, the state it leaves, and why: score and signals in [0, 1] (none where a hard rule hit)."""
+    """The gate's answer, the state it leaves, and why: score and signals in [0, 1] (none where a hard rule held)."""
 
     answer: Decision | Silence
     state: GateState
@@ -70,39 +72,26 @@ class Gated(Frozen, frozen=True, kw_only=True):
 
 
 def decide(state: GateState, window: Window, segment: Segment | None, policy: GatePolicy) -> Gated:
-    """Whether this segment is worth a look, and for what. Never raises on any text."""
+    """Whether this segment is worth a look, and for what. Never raises, whatever the text."""
     reason = _suppressed(window, segment)
     if segment is None or reason is not None:
-        reason = reason or Reason.NO_SEGMENT
-        return Gated(answer=Silence(reason=reason), state=_rested(state, window, reason, policy))
-    signals = {name: _part(SIGNALS[name](segment, window)) for name, _ in policy.weights}
+        if segment is not None and reason is Reason.UNSUPPORTED_TRIGGER and state.latch:
+            standing = _signals(segment, window, policy, only=("unresolved-need", "hesitation"))
+            state = _latched(state, _score(standing, policy), policy)
+        return Gated(answer=Silence(reason=reason or Reason.NO_SEGMENT), state=state)
+    signals = _signals(segment, window, policy)
     score = _score(signals, policy)
-    state = _latched(_woken(state, segment), score, policy)
+    state = _latched(_awake(state, segment.context_version), score, policy)
     intent = _intent(segment, score, state, policy)
     if intent is None:
         return Gated(answer=Silence(reason=Reason.BELOW_THRESHOLD), state=state, score=score, signals=signals)
     cue = build_cue(segment, window)
-    if _cooling(state, segment, cue, signals):
-        cooled = msgspec.structs.replace(state, mode=GateMode.COOLDOWN)
-        return Gated(answer=Silence(reason=Reason.COOLDOWN), state=cooled, score=score, signals=signals)
+    if _cooling(state, cue, signals):
+        return Gated(answer=Silence(reason=Reason.COOLDOWN), state=state, score=score, signals=signals)
     mode = GateMode.ARMED if intent is Intent.RETRIEVE else GateMode.PREFETCH
-    decision = Decision(intent=intent, cue=cue, score=score, signals=signals, reason=_strongest(segment, signals, policy))
+    reason_name = _strongest(segment, signals, policy)
+    decision = Decision(intent=intent, cue=cue, score=score, signals=signals, reason=reason_name)
     return Gated(answer=decision, state=msgspec.structs.replace(state, mode=mode), score=score, signals=signals)
-
-
-def settle(
-    state: GateState, outcome: MemoryPacket | Silence, key: str, context_version: int, policy: GatePolicy
-) -> GateState:
-    """The state after the pass of a decision with this retrieval key: quiet for this key when it was served or came to
-    nothing, unchanged need when the pass was cut short (superseded, discarded, a fault)."""
-    if isinstance(outcome, MemoryPacket):
-        return msgspec.structs.replace(state, quiet_need=key, quiet_until=context_version + policy.quiet_packet)
-    if state.mode is GateMode.PREFETCH:
-        return state
-    if outcome.reason in NOTHING_TO_SAY:
-        until = context_version + policy.quiet_empty
-        return msgspec.structs.replace(state, mode=GateMode.COOLDOWN, quiet_need=key, quiet_until=until)
-    return msgspec.structs.replace(state, mode=GateMode.NORMAL)
 
 
 NOTHING_TO_SAY = frozenset(
@@ -116,50 +105,51 @@ NOTHING_TO_SAY = frozenset(
 )
 
 
+def settle(
+    state: GateState, outcome: MemoryPacket | Silence, key: str, context_version: int, policy: GatePolicy
+) -> GateState:
+    """The state after the pass of a decision with this retrieval key. A packet, or nothing to say, quiets the key; a
+    pass that was cut short (superseded, discarded, a fault) or that only prefetched leaves the need open."""
+    if isinstance(outcome, MemoryPacket):
+        quiet, mode = policy.quiet_packet, GateMode.ARMED
+    elif outcome.reason in NOTHING_TO_SAY and state.mode is GateMode.ARMED:
+        quiet, mode = policy.quiet_empty, GateMode.COOLDOWN
+    else:
+        after = state.mode if state.mode is GateMode.PREFETCH else GateMode.NORMAL
+        return msgspec.structs.replace(state, mode=after)
+    return msgspec.structs.replace(state, mode=mode, quiet_need=key, quiet_until=context_version + quiet)
+
+
 # ------------------------------------------------------------------------------ hard rules
 
 
 def closed(window: Window) -> Reason | None:
-    """The hard rules that look at no segment, in order: what a seed pass asks."""
-    for reason, holds in STANDING_RULES:
-        if holds(window):
-            return reason
-    return None
+    """The hard rules that look at no segment: what a seed pass asks."""
+    return next((reason for reason, holds in OWNER_RULES + PLACE_RULES if holds(window)), None)
 
 
 def _suppressed(window: Window, segment: Segment | None) -> Reason | None:
-    """The first hard rule that holds, in the order of the design; cooldown comes after the score."""
-    for reason, standing in STANDING_RULES[:OWNER_RULES]:
-        if standing(window):
-            return reason
-    if segment is None:
-        return Reason.NO_SEGMENT
-    for reason, rule in SEGMENT_RULES:
-        if rule(segment, window):
-            return reason
-    for reason, standing in STANDING_RULES[OWNER_RULES:]:
-        if standing(window):
-            return reason
-    return None
-
-
-def _no_owner(window: Window) -> bool:
-    return not window.scope.session_id or not window.scope.agent_id
+    """The first hard rule that holds, in the order of the design; cooldown, the last one, needs the cue."""
+    owner = next((reason for reason, holds in OWNER_RULES if holds(window)), None)
+    if owner is not None or segment is None:
+        return owner or Reason.NO_SEGMENT
+    own = next((reason for reason, holds in SEGMENT_RULES if holds(segment, window)), None)
+    return own or next((reason for reason, holds in PLACE_RULES if holds(window)), None)
 
 
 def _foreign(segment: Segment, window: Window) -> bool:
-    """A segment of somebody else in this window: invariant 1 stops it here too."""
+    """A segment of somebody else in this window: no leakage (invariant 1), here too."""
     return (segment.session_id, segment.agent_id) != (window.scope.session_id, window.scope.agent_id)
 
 
 def _unsupported(segment: Segment, window: Window) -> bool:
     match segment.kind:
-        case SegmentKind.PROMPT | SegmentKind.REPLY:
-            return False
         case SegmentKind.RESULT:
             return segment.ok is not False
         case SegmentKind.CALL:
-            return _repeated_failure(segment, window) == 0
+            return not repeated_failure(segment, window)
+        case _:
+            return False
 
 
 def _machine_authored(segment: Segment, window: Window) -> bool:
@@ -167,26 +157,24 @@ def _machine_authored(segment: Segment, window: Window) -> bool:
 
 
 def _empty(segment: Segment, window: Window) -> bool:
-    """A failing result is a signal even when it says nothing; so is a call that repeats one."""
-    return segment.kind in (SegmentKind.PROMPT, SegmentKind.REPLY) and is_empty(segment.text)
+    """A failing result is a signal even if it says nothing, and so is a call that repeats one."""
+    return segment.kind in SPOKEN and is_empty(segment.text)
 
 
 def _duplicate(segment: Segment, window: Window) -> bool:
-    """The same text by the same side again. The same failure again is no duplicate but a need."""
-    if segment.kind not in (SegmentKind.PROMPT, SegmentKind.REPLY):
+    """The same words of the same side again. The same failure again is no duplicate but a need."""
+    if segment.kind not in SPOKEN:
         return False
     known = segment.digest in window.seen_digests
     return known or any(one.digest == segment.digest and one.kind is segment.kind for one in window.recent)
 
 
-OWNER_RULES = 3  # so many of the standing rules come before the segment's own
-STANDING_RULES: tuple[tuple[Reason, Callable[[Window], bool]], ...] = (
-    (Reason.NO_OWNER, _no_owner),
+SPOKEN = (SegmentKind.PROMPT, SegmentKind.REPLY)
+WindowRule = Callable[[Window], bool]
+OWNER_RULES: tuple[tuple[Reason, WindowRule], ...] = (
+    (Reason.NO_OWNER, lambda window: not (window.scope.session_id and window.scope.agent_id)),
     (Reason.DISPOSED, lambda window: window.disposed),
     (Reason.SUBAGENT, lambda window: window.subagent),
-    (Reason.USER_MUTED, lambda window: window.muted),
-    (Reason.INCOGNITO, lambda window: window.incognito),
-    (Reason.NO_SURFACE, lambda window: not window.surface),
 )
 SEGMENT_RULES: tuple[tuple[Reason, Callable[[Segment, Window], bool]], ...] = (
     (Reason.NO_OWNER, _foreign),
@@ -195,106 +183,60 @@ SEGMENT_RULES: tuple[tuple[Reason, Callable[[Segment, Window], bool]], ...] = (
     (Reason.EMPTY_SIGNAL, _empty),
     (Reason.DUPLICATE_CONTEXT, _duplicate),
 )
+PLACE_RULES: tuple[tuple[Reason, WindowRule], ...] = (
+    (Reason.USER_MUTED, lambda window: window.muted),
+    (Reason.INCOGNITO, lambda window: window.incognito),
+    (Reason.NO_SURFACE, lambda window: not window.surface),
+)
 
 
-# ------------------------------------------------------------------------------ signals
+# ------------------------------------------------------------------------------ score and state
 
 
-def _trigger(segment: Segment, window: Window) -> float:
-    return float(segment.kind is not SegmentKind.CALL)
+def _signals(
+    segment: Segment, window: Window, policy: GatePolicy, only: tuple[str, ...] | None = None
+) -> dict[str, float]:
+    names = [name for name, _ in policy.weights if only is None or name in only]
+    return {name: _part(SIGNALS[name](segment, window)) for name in names}
 
 
-def _explicit_request(segment: Segment, window: Window) -> float:
-    return float(segment.kind is SegmentKind.PROMPT and asks_to_recall(segment.text))
+def _part(value: float) -> float:
+    """In [0, 1], to six digits: what the audit keeps. What is no number is none."""
+    return 0.0 if math.isnan(value) else round(min(max(value, 0.0), 1.0), 6)
 
 
-def _tool_failure(segment: Segment, window: Window) -> float:
-    return float(segment.kind is SegmentKind.RESULT and segment.ok is False)
+def _score(signals: dict[str, float], policy: GatePolicy) -> float:
+    missing = math.prod(1 - weight * signals.get(name, 0.0) for name, weight in policy.weights)
+    return _part(1 - missing)
 
 
-def _repeated_failure(segment: Segment, window: Window) -> float:
-    """1: the same failure, or the call that failed, again. A part: a call of that tool that is much like it."""
-    match segment.kind:
-        case SegmentKind.RESULT if segment.ok is False:
-            known = {*window.failures}.union(*(failure_marks(one, window.recent) for one in _failed(window.recent)))
-            return float(not known.isdisjoint(failure_marks(segment, window.recent)))
-        case SegmentKind.CALL:
-            return max((_same_act(segment, call) for call in _failed_calls(window)), default=0.0) or float(
-                segment.args_digest is not None and segment.args_digest in window.failures
-            )
-        case _:
-            return 0.0
+def _latched(state: GateState, score: float, policy: GatePolicy) -> GateState:
+    """Hysteresis: what is between the two thresholds changes nothing."""
+    latch = score >= policy.on or (state.latch and score >= policy.off)
+    return state if latch == state.latch else msgspec.structs.replace(state, latch=latch)
 
 
-def _unresolved_need(segment: Segment, window: Window) -> float:
-    """1: the last failure of the window was not followed by a success of the same tool."""
-    for one in reversed(window.recent):
-        if one.kind is SegmentKind.RESULT and one.ok is False:
-            return 1.0
-        if one.kind is SegmentKind.RESULT and one.ok and any(one.tool == bad.tool for bad in _failed(window.recent)):
-            return 0.0
-    return 0.0
+def _intent(segment: Segment, score: float, state: GateState, policy: GatePolicy) -> Intent | None:
+    if score >= policy.retrieve and segment.kind is not SegmentKind.CALL:
+        return Intent.RETRIEVE
+    return Intent.PREFETCH if score >= (policy.off if state.latch else policy.prefetch) else None
 
 
-def _hesitation(segment: Segment, window: Window) -> float:
-    return window.hesitation
+def _awake(state: GateState, context_version: int) -> GateState:
+    """The state after its cooldown, if that is over."""
+    if not state.quiet_need or context_version <= state.quiet_until:
+        return state
+    return msgspec.structs.replace(state, mode=GateMode.NORMAL, quiet_need="", quiet_until=0)
 
 
-def _first_prompt(segment: Segment, window: Window) -> float:
-    return float(window.first_prompt and segment.kind is SegmentKind.PROMPT)
+def _cooling(state: GateState, cue: Cue, signals: dict[str, float]) -> bool:
+    if state.quiet_need != cue.retrieval_key:
+        return False
+    return not any(signals.get(name) for name in ("explicit-request", "tool-failure", "first-prompt"))
 
 
-def _historical_hit(segment: Segment, window: Window) -> float:
-    return window.historical
-
-
-def _correction(segment: Segment, window: Window) -> float:
-    return float(segment.kind is SegmentKind.PROMPT and corrects(segment.text))
-
-
-def _novelty(segment: Segment, window: Window) -> float:
-    """The share of what the segment names that the window has not named."""
-    named = set(segment.entities)
-    return len(named.difference(*(one.entities for one in window.recent))) / len(named) if named else 0.0
-
-
-def _phase_shift(segment: Segment, window: Window) -> float:
-    """1: the latest call does another kind of work than most calls before it."""
-    phases = [PHASES.get(one.tool or "", "other") for one in window.recent if one.kind is SegmentKind.CALL]
-    if len(phases) < SHORTEST_PHASE:
-        return 0.0
-    *before, last = phases
-    return float(before.count(last) * 2 < len(before))
-
-
-SHORTEST_PHASE = 4  # calls
-PHASES = {
-    "read": "look",
-    "search": "look",
-    "web": "look",
-    "edit": "change",
-    "write": "change",
-    "shell": "run",
-    "agent": "plan",
-    "todo": "plan",
-}
-SIGNALS: dict[str, Callable[[Segment, Window], float]] = {
-    TRIGGER: _trigger,
-    "explicit-request": _explicit_request,
-    "repeated-failure": _repeated_failure,
-    "correction": _correction,
-    "tool-failure": _tool_failure,
-    "unresolved-need": _unresolved_need,
-    "hesitation": _hesitation,
-    "first-prompt": _first_prompt,
-    "historical-hit": _historical_hit,
-    "novelty": _novelty,
-    "phase-shift": _phase_shift,
-}
-
-
-def failure_marks(segment: Segment, recent: Sequence[Segment]) -> tuple[str, ...]:
-    """What a failing result is known by when it comes again: its text, the call it answers, the errors it names."""
-    calls = [one.args_digest for one in recent if one.kind is SegmentKind.CALL and one.call_id == segment.call_id]
-    answered = [digest for digest in calls if digest is not None] if segment.call_id is not None else []
-    return (segment.digest, *answered, *error_classes(segment.text))
+def _strongest(segment: Segment, signals: dict[str, float], policy: GatePolicy) -> str:
+    """The signal that contributes most, besides the trigger; the segment's kind when none is worth naming."""
+    others = [(weight * signals[name], name) for name, weight in policy.weights if name != TRIGGER]
+    most, name = max(others, key=lambda pair: pair[0])
+    return name if most >= NOTICEABLE else segment.kind.value

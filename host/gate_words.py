@@ -126,7 +126,10 @@ def is_empty(text: str) -> bool:
     remember and a correction are signals whatever their words are."""
     if is_acknowledgement(text):
         return True
-    return not distinct(_plain(text)) and not asks_to_recall(text) and not corrects(text)
+    plain = _plain(text)
+    if distinct(plain[:LONGEST_ACKNOWLEDGEMENT]) or distinct(plain):  # the beginning alone mostly says it
+        return False
+    return not asks_to_recall(text) and not corrects(text)
 
 
 def asks_to_recall(text: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from governance.contracts import AccessEvidence
-from governance.evidence import Covered, Occasion, of_read
+from governance.evidence import Occasion, of_read
 from governance.evidence_store import EvidenceStore
 from governance.safety import judge
 from host.broker import build
@@ -15,7 +15,7 @@ from host.contracts import Outcome, Pass, Reason, Rollout, Silence
 from host.cue import seed_cue
 from host.gate import closed, decide
 from host.proactive import ProactiveMemoryHost
-from host.reading import Shown, covered
+from host.reading import covered
 from host.rollouts import Rollouts
 from host.runtime import SessionRuntime
 from host.sessions import Sessions
@@ -49,6 +49,7 @@ class Hearing:
 
     async def hear(self, envelope: EventEnvelope, runtime: SessionRuntime) -> None:
         """Fold one envelope in and act on it. The runtime's lock is held; `now` is when the daemon observed it."""
+        await self.sessions.follow(runtime, envelope)
         window = runtime.window_no
         segment = runtime.take(envelope)
         scope, now = runtime.scope, envelope.observed_at
@@ -56,7 +57,7 @@ class Hearing:
             if segment is not None:
                 runtime.note(segment)
             return
-        if runtime.disposed:
+        if envelope.event_type == EventType.SESSION_END:
             await self.claims.reset(runtime, Reason.SESSION_CLOSED)
             self.sessions.let_go(runtime)
         elif runtime.window_no != window:
@@ -88,7 +89,7 @@ class Hearing:
     async def _evidence(
         self, window: ReadWindow, envelope: EventEnvelope, runtime: SessionRuntime
     ) -> Sequence[AccessEvidence]:
-        shown: Sequence[Shown] = await covered(self.host.library, window)
+        shown = await covered(self.host.library, window)
         owner = self.host.stage.owner(runtime)
         occasion = Occasion(
             session_ref=owner.session_ref,
@@ -97,7 +98,7 @@ class Hearing:
             at=envelope.observed_at,
             call_id=envelope.call_id,
         )
-        return of_read([Covered(**msgspec.structs.asdict(one)) for one in shown], occasion)
+        return of_read(shown, occasion)
 
     async def _seed(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
         """A new context window: pinned records, and after compaction what it wiped and the work still needs."""

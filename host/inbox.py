@@ -288,7 +288,7 @@ class Holder(Frozen, frozen=True, kw_only=True):
         )
 
 
-Also = Callable[[sqlite3.Connection], None]
+Also = Callable[[sqlite3.Connection], object]
 
 
 def _slot(row: tuple[str, bytes, str | None, Millis | None]) -> Slot:

@@ -28,7 +28,7 @@ KINDS: dict[str, SegmentKind] = {
 HEADS: dict[SegmentKind, int] = {
     SegmentKind.PROMPT: 800,
     SegmentKind.CALL: 900,
-    SegmentKind.RESULT: 500,
+    SegmentKind.RESULT: 300,
     SegmentKind.REPLY: 600,
 }
 

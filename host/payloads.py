@@ -119,7 +119,7 @@ def _gather(value: Holder, path: str, leaves: list[_Leaf], left: list[int]) -> b
 
 def _clean(leaves: Sequence[_Leaf], redact: Redact) -> bool:
     """Whether nothing has to change: one scan over all texts, each after its key, as `password: …` tells more."""
-    if any(len(leaf.original) >= BLOB_WHOLE and _described(leaf) is not leaf.original for leaf in leaves):
+    if any(_described(leaf) is not leaf.original for leaf in leaves):
         return False
     joined = "\n".join([f"{leaf.key}: {leaf.original}" for leaf in leaves])
     return redact(joined)[0] == joined
@@ -131,13 +131,13 @@ def _clean(leaves: Sequence[_Leaf], redact: Redact) -> bool:
 def _described(leaf: _Leaf) -> str:
     """The text with encoded blobs as descriptors; the very same text if it holds none."""
     text = leaf.original
+    if ";base64," in text:
+        text = _DATA_URI.sub(lambda match: _descriptor(match[1], match[2]), text)
     if len(text) < BLOB_WHOLE:
         return text
     if _WHOLE.fullmatch(text) and _encoded(text):
         media = next((said for key in _MEDIA_KEYS if (said := _sibling(leaf.holder, key))), "base64")
         return _descriptor(media, text)
-    if ";base64," in text:
-        text = _DATA_URI.sub(lambda match: _descriptor(match[1], match[2]), text)
     if len(text) >= BLOB_CHARACTERS:
         text = _RUN.sub(lambda match: _descriptor("base64", match[0]) if _encoded(match[0]) else match[0], text)
         text = _LINES.sub(lambda match: _descriptor("base64", match[0]), text)

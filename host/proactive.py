@@ -74,7 +74,7 @@ class ProactiveMemoryHost:
         if gated.answer.intent is Intent.RETRIEVE and self.workers.overtaken(runtime):
             return lap("gate", walk, outcome=Silence(reason=Reason.SUPERSEDED))
         cue = gated.answer.cue
-        found = await associate(cue, index, self.arms, policy.association, self.clock)  # association
+        found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
         walk = lap("association", walk, decision=gated.answer, found=found)
         ranked = rank(found.candidates, runtime.visible(), policy.rank, now)  # rank
         sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?

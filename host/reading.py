@@ -3,9 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from governance.evidence import Covered
 from host.reads import window_bytes
 from recall.canonical import bytes_digest
-from recall.contracts import Frozen, ReadWindow
+from recall.contracts import ReadWindow
 from recall.files import Fresh, OutOfRange, Read, Stale, coverage
 from recall.library import Library
 
@@ -13,17 +14,7 @@ MAX_BYTES = 5 * 1024 * 1024
 MILLION = 1_000_000
 
 
-class Shown(Frozen, frozen=True, kw_only=True):
-    """How much of one record a read showed. `ratio` × 10⁶; `fresh` false: the file has changed since it was indexed."""
-
-    memory_id: str
-    source_version: int
-    record_digest: str
-    ratio: int
-    fresh: bool
-
-
-async def covered(library: Library, window: ReadWindow) -> list[Shown]:
+async def covered(library: Library, window: ReadWindow) -> list[Covered]:
     """Every record of the file that the window touches. A file without records costs one index look-up, no reading."""
     locators = await library.locators(window.path)
     if not locators:
@@ -33,7 +24,7 @@ async def covered(library: Library, window: ReadWindow) -> list[Shown]:
         return []
     span = window_bytes(data, window)
     indexed = await library.file_digest(window.path)
-    shown: list[Shown] = []
+    shown: list[Covered] = []
     for locator in locators:
         if span is None:
             ratio, fresh = 0.0, False
@@ -47,7 +38,7 @@ async def covered(library: Library, window: ReadWindow) -> list[Shown]:
                 case OutOfRange():
                     continue
         shown.append(
-            Shown(
+            Covered(
                 memory_id=locator.memory_id,
                 source_version=locator.source_version,
                 record_digest=locator.record_digest,

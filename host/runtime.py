@@ -186,8 +186,9 @@ class SessionRuntime:
         if segment.ok is False:
             self.failures.extend(failure_marks(segment, self.working(self.last_seen)))
 
-    def enter(self, workspace: str) -> None:
+    def enter(self, path: str, workspace: str) -> None:
         """The session works in another workspace: what it may see changes with it."""
+        self.workspace_path = path
         self.scope = msgspec.structs.replace(self.scope, workspace=workspace)
 
     # ------------------------------------------------------------------ fold over what passes decided

@@ -28,7 +28,7 @@ _ANSI = re.compile(
     r"|\x1b[ -/]{0,8}[0-~]"
 )
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-_BLANK_LINES = re.compile(r"[ \t]*\n[ \t]*\n(?:[ \t]*\n)*")
+_BLANK_LINES = re.compile(r"\n{3,}")
 _COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _PILED_UP = re.compile(f"([{_COMBINING}]{{4}})[{_COMBINING}]+")
 _SPACES = re.compile(r"\s+")
@@ -47,10 +47,11 @@ _MARKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\[(/?)\s{0,4}(inst|sys|system|user|assistant)\s{0,4}\]", re.IGNORECASE), r"(\1\2)"),
     (
         re.compile(
-            rf"^([\s>*#|_~`\"'-]{{0,16}})((?:{_ROLES})(?:\s(?:{_ROLE_KINDS}))?[*_`\"']{{0,4}})\s{{0,4}}[:：﹕︓]",
+            rf"^([\s‹›>*#|_~`\"'-]{{0,16}})((?:{_ROLES})(?:\s(?:{_ROLE_KINDS}))?[*_`\"']{{0,4}})"
+            r"\s{0,4}[:：﹕︓][ \t]{0,4}",
             re.IGNORECASE,
         ),
-        r"\1\2 —",
+        r"\1\2 — ",
     ),
 )
 
@@ -63,7 +64,7 @@ def body(text: str) -> str:
     text = _NEWLINES.sub("\n", text[:LONGEST])
     text = _hidden(_ANSI.sub("", text), lambda _: "")
     text = _PILED_UP.sub(r"\1", text).translate(_ANGLES)
-    return _BLANK_LINES.sub("\n\n", "\n".join(map(_neutral, text.split("\n")))).strip()
+    return _BLANK_LINES.sub("\n\n", "\n".join(_neutral(line).rstrip() for line in text.split("\n"))).strip()
 
 
 def one_line(text: str) -> str:
@@ -114,8 +115,8 @@ def _belongs(found: re.Match[str]) -> bool:
     text, start, end = found.string, found.start(), found.end()
     before, after = text[start - 1 : start], text[end : end + 1]
     match found[0]:
-        case "\u200d" if _pictographic(before) and _pictographic(after):
-            return True
+        case "\u200d" if _pictographic(text[start - 2 : start - 1] if before == "\ufe0f" else before):
+            return _pictographic(after)
         case "\u200c" | "\u200d":
             return bool(_JOINING.match(before)) and (not after or after.isspace() or bool(_JOINING.match(after)))
         case "\ufe0e" | "\ufe0f":
@@ -126,10 +127,8 @@ def _belongs(found: re.Match[str]) -> bool:
 
 
 def _pictographic(character: str) -> bool:
-    """Whether this may be a part of an emoji: a symbol, a skin tone, or the selector after one."""
-    if len(character) != 1 or character.isascii():
-        return False
-    return character == "\ufe0f" or unicodedata.category(character) in ("So", "Sk", "Sm")
+    """Whether this may be a part of an emoji: a symbol or a skin tone."""
+    return len(character) == 1 and not character.isascii() and unicodedata.category(character) in ("So", "Sk", "Sm")
 
 
 def _escape(character: str) -> str:

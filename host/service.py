@@ -1,5 +1,6 @@
 """The wire methods: one table, one function a method. Decoded to types here, typed until the answer is encoded."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
@@ -21,6 +22,7 @@ from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
 DEFAULT_WAIT_MS = 150
+PATIENCE_SECONDS = 5.0
 
 
 class ClaimWish(Frozen, frozen=True, kw_only=True):
@@ -216,19 +218,18 @@ class Service:
     async def _session_set(self, request: Request, peer: Peer) -> SessionStatus:
         params = decode_params(request, SessionParams)
         wanted = {"incognito": params.incognito, "muted": params.muted}
-        chosen = {name: value for name, value in wanted.items() if value is not None}
+        chosen: dict[str, object] = {name: value for name, value in wanted.items() if value is not None}
         if not chosen:
             raise ProtocolFault("invalid-params", "Nothing to set.", "Give incognito or muted.", code=-32602)
         runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
         await self._say(params, SESSION_SET, chosen, runtime.workspace_path)
-        await runtime.idle.wait()
         return await self._status(params)
 
     async def _session_close(self, request: Request, peer: Peer) -> dict[str, bool]:
         params = decode_params(request, SessionParams)
         runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
         await self._say(params, EventType.SESSION_END, {}, runtime.workspace_path)
-        await runtime.idle.wait()
+        await _calm(runtime)
         return {"closed": True}
 
     async def _say(self, params: SessionParams, event: str, payload: dict[str, object], workspace: str) -> None:
@@ -247,6 +248,7 @@ class Service:
 
     async def _status(self, params: SessionParams) -> SessionStatus:
         runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        await _calm(runtime)
         pending, _ = await self._parts.inbox.slot(params.session_id, params.agent_id)
         return _status(runtime, None if pending is None else pending.packet.packet_id)
 
@@ -284,6 +286,15 @@ class Service:
 
 
 SESSION_SET = "session/set"
+
+
+async def _calm(runtime: SessionRuntime) -> None:
+    """Wait until what was sent has been heard, within reason."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await runtime.idle.wait()
+    except TimeoutError:
+        return
 
 
 def _claimed(claim: Claim) -> ClaimResult:

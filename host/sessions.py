@@ -61,32 +61,31 @@ class Sessions:
         return [runtime for (session, _), runtime in self._live.items() if session == session_id]
 
     async def of(self, envelope: EventEnvelope) -> SessionRuntime:
-        """The runtime that this stored envelope belongs to, restored if the daemon does not know it yet."""
+        """The runtime of an envelope that was just stored, restored if the daemon does not know it yet."""
         key = (envelope.session_id, envelope.agent_id)
         runtime = self._live.get(key)
-        if runtime is None:
-            runtime = await self._open(key, envelope)
-        if envelope.event_type == EventType.SESSION_START:
-            self._keys.pop(envelope.workspace, None)  # a folder may have become a repository since
-        if envelope.workspace and envelope.workspace != runtime.workspace_path:
-            await self._move(runtime, envelope.workspace)
-        return runtime
+        if runtime is not None:
+            return runtime
+        if envelope.event_seq == 1:  # the session's very first: there is no past
+            runtime = self._live[key] = SessionRuntime(self._scope(key), envelope.agent_id, self._policy)
+            return runtime
+        return await self.open(*key)
 
     async def find(self, session_id: str, agent_id: str) -> SessionRuntime:
         """A session that the log knows. Raises ProtocolFault `unknown-session`."""
         runtime = self.known(session_id, agent_id)
         if runtime is not None:
             return runtime
-        first = await self._stores.replay(session_id, agent_id, 0, 1)
-        if not first:
+        if not await self._stores.replay(session_id, agent_id, 0, 1):
             raise ProtocolFault(
                 "unknown-session", "No event of this session and agent was received.", "Send one first."
             )
-        return await self.of(first[0])
+        return await self.open(session_id, agent_id)
 
     def let_go(self, runtime: SessionRuntime) -> None:
-        """Forget a runtime; the log keeps its past."""
-        self._live.pop((runtime.scope.session_id, runtime.scope.agent_id), None)
+        """Forget a runtime that has nothing more to hear; the log keeps its past."""
+        if not runtime.queue and not runtime.behind:
+            self._live.pop((runtime.scope.session_id, runtime.scope.agent_id), None)
 
     def idle_since(self, before: Millis) -> list[SessionRuntime]:
         """Runtimes whose last event is older than `before` and that have nothing to do."""
@@ -103,34 +102,32 @@ class Sessions:
             runtime.enqueued_seq = more[-1].event_seq
         runtime.behind = len(more) == CHUNK
 
-    async def _open(self, key: Key, envelope: EventEnvelope) -> SessionRuntime:
-        """Open once, however many ask at the same time."""
+    async def open(self, session_id: str, agent_id: str) -> SessionRuntime:
+        """Restore a runtime from the log and the audit; once, however many ask at the same time."""
+        key = (session_id, agent_id)
         opening = self._opening.get(key)
         if opening is None:
             opening = asyncio.get_running_loop().create_future()
             self._opening[key] = opening
             try:
-                runtime = await self._restored(key, envelope)
+                runtime = self._live[key] = await self._restored(key)
+                opening.set_result(runtime)
             except BaseException as error:
                 opening.set_exception(error)
                 opening.exception()  # seen: those who wait raise it themselves
                 raise
-            else:
-                self._live[key] = runtime
-                opening.set_result(runtime)
             finally:
                 del self._opening[key]
         return await opening
 
-    async def _restored(self, key: Key, envelope: EventEnvelope) -> SessionRuntime:
-        session_id, agent_id = key
-        scope = RuntimeScope(session_id=session_id, agent_id=agent_id, workspace="", user=self._user)
-        if envelope.event_seq == 1:
-            return SessionRuntime(scope, agent_id, self._policy)
-        history = await self._stores.history(session_id, agent_id)
-        runtime = SessionRuntime(scope, history.root_agent, self._policy)
+    async def _restored(self, key: Key) -> SessionRuntime:
+        history = await self._stores.history(*key)
+        runtime = SessionRuntime(self._scope(key), history.root_agent, self._policy)
         await self._fold(runtime, history)
         return runtime
+
+    def _scope(self, key: Key) -> RuntimeScope:
+        return RuntimeScope(session_id=key[0], agent_id=key[1], workspace="", user=self._user)
 
     async def _fold(self, runtime: SessionRuntime, history: History) -> None:
         """Events that were decided before are folded in; those that were not are queued for their pass."""
@@ -142,8 +139,7 @@ class Sessions:
             for envelope in chunk:
                 if envelope.event_seq > passed:
                     break
-                if envelope.workspace and envelope.workspace != runtime.workspace_path:
-                    await self._move(runtime, envelope.workspace)
+                await self.follow(runtime, envelope)
                 segment = runtime.take(envelope)
                 if segment is not None:
                     runtime.note(segment)
@@ -155,16 +151,19 @@ class Sessions:
         _apply(runtime, waiting, runtime.event_seq, history)
         runtime.behind = True
 
-    async def _move(self, runtime: SessionRuntime, workspace: str) -> None:
+    async def follow(self, runtime: SessionRuntime, envelope: EventEnvelope) -> None:
         """The agent works in another folder: the scope follows, and its memory files become searchable."""
+        workspace = envelope.workspace
+        if envelope.event_type == EventType.SESSION_START:
+            self._keys.pop(workspace, None)  # a folder may have become a repository since
+        elif not workspace or workspace == runtime.workspace_path:
+            return
         key = self._keys.get(workspace)
         if key is None:
             key = self._keys[workspace] = workspace_key(workspace)
             if len(self._keys) > QUEUE_MAX:
                 self._keys.pop(next(iter(self._keys)))
-        runtime.workspace_path = workspace
-        if key != runtime.scope.workspace:
-            runtime.enter(key)
+        runtime.enter(workspace, key)
         await self._stores.adopt(workspace, key)
 
 

@@ -15,7 +15,7 @@ async def catch_up(parts: Parts) -> None:
     for session in await parts.eventlog.sessions(RECENT_SESSIONS):
         if session.last_at >= since:
             for first in await parts.eventlog.agents(session.session_id):
-                parts.workers.wake(await parts.sessions.of(first))
+                parts.workers.wake(await parts.sessions.open(first.session_id, first.agent_id))
 
 
 async def let_idle_go(parts: Parts) -> None:

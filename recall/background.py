@@ -37,7 +37,7 @@ def load_background() -> Background:
 
 
 def packed(counts: Mapping[str, int], total: int, least: int) -> bytes:
-    """The table as bytes: a header line, then a line for each count with its terms; counts under `least` are left out."""
+    """The table as bytes: a header line, then a line a count with its terms; counts under `least` are left out."""
     by_count: dict[int, list[str]] = {}
     for term, count in counts.items():
         if count >= least:

@@ -17,7 +17,7 @@ import msgspec
 
 from recall.canonical import bytes_digest, digest, short_id
 from recall.contracts import Frozen, MemoryKind, MemoryLocator, MemoryRecord, RecordState
-from recall.markers import FileHome, Malformed, looks_like_marker, marker_line, read_marker
+from recall.markers import FileHome, Malformed, looks_like_marker, read_marker
 
 LARGEST = 5 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -27,7 +27,7 @@ _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
 _HEADING = re.compile(rb" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _CONFLICT = re.compile(rb"(<<<<<<<|=======|>>>>>>>)(?:[ \t].*)?")
 _FRONT = re.compile(rb"(description|title|name):[ \t]*(.+)")
-_HIDDEN = re.compile(rb"[ \t]*<!--.*-->[ \t]*")
+_COMMENT = re.compile(rb"[ \t]*<!--.*-->[ \t]*")
 
 
 class RefusalKind(StrEnum):
@@ -63,7 +63,7 @@ class Finding(Frozen, frozen=True, kw_only=True):
 
 
 class FileRecord(Frozen, frozen=True, kw_only=True):
-    """A record and where it stands. `start`, `end`: all bytes of its block, marker and trailing blank lines included."""
+    """A record and where it stands. `start`, `end`: the bytes of its block, with marker and trailing blank lines."""
 
     record: MemoryRecord
     locator: MemoryLocator
@@ -97,7 +97,7 @@ def parse(data: bytes, home: FileHome) -> ParsedFile:
     lines: list[_Line] = []
     reason = _unusable(data)
     if reason is None:
-        lines = _fenced(list(_lines(data)))
+        lines, _ = _fenced(list(_lines(data)))
         reason = "conflict-markers" if _conflicted(lines) else None
     if reason is not None:
         return ParsedFile(digest=seen, newline=newline, refused=reason)
@@ -129,6 +129,11 @@ def record_digest(record: MemoryRecord) -> str:
     )
 
 
+def unclosed_fence(data: bytes) -> str:
+    """The code fence that a text opens and never closes; empty when there is none."""
+    return _fenced(list(_lines(data)))[1].decode("ascii")
+
+
 # -- reading
 
 
@@ -156,44 +161,50 @@ def _lines(data: bytes) -> Iterator[_Line]:
         yield _Line(number, text, match.start(), match.start() + len(text))
 
 
-def _fenced(lines: Sequence[_Line]) -> list[_Line]:
-    """The lines with those inside a closed code fence marked. A fence that nothing closes hides nothing."""
+def _fenced(lines: Sequence[_Line]) -> tuple[list[_Line], bytes]:
+    """The lines, those inside a closed code fence marked; and the fence that nothing closes (it hides nothing)."""
     found = list(lines)
-    opened: tuple[int, bytes] | None = None  # (place, fence characters)
-    for place, line in enumerate(lines):
-        match = _FENCE.fullmatch(line.text)
-        if match is None:
-            continue
-        if opened is None:
-            if match[1][:1] != b"`" or b"`" not in match[2]:
-                opened = place, match[1]
-        elif match[1].startswith(opened[1]) and not match[2].strip():
-            for inner in range(opened[0], place + 1):
-                found[inner] = msgspec.structs.replace(lines[inner], fenced=True)
-            opened = None
-    return found
+    fences = [(place, match[1], match[2]) for place, line in enumerate(lines) if (match := _FENCE.fullmatch(line.text))]
+    longest: list[dict[bytes, int]] = [{}]  # from each fence line on: the longest one that can close, by character
+    for _, marks, rest in reversed(fences):
+        after = longest[-1]
+        if not rest.strip():
+            after = {**after, marks[:1]: max(len(marks), after.get(marks[:1], 0))}
+        longest.append(after)
+    longest.reverse()
+    opened, unclosed = -1, b""
+    opener = b""
+    for number, (place, marks, rest) in enumerate(fences):
+        if opener:
+            if marks.startswith(opener) and not rest.strip():
+                found[opened : place + 1] = [
+                    msgspec.structs.replace(line, fenced=True) for line in lines[opened : place + 1]
+                ]
+                opener = b""
+        elif marks[:1] == b"~" or b"`" not in rest:
+            if longest[number + 1].get(marks[:1], 0) >= len(marks):
+                opened, opener = place, marks
+            else:
+                unclosed = unclosed or marks
+    return found, unclosed
 
 
 def _conflicted(lines: Iterable[_Line]) -> bool:
     """Whether git left a conflict: its three markers in order. A text about conflicts keeps them in a code fence."""
-    wanted = itertools.cycle([b"<<<<<<<", b"=======", b">>>>>>>"])
-    expected = next(wanted)
+    expected = [b">>>>>>>", b"=======", b"<<<<<<<"]
     for line in lines:
         match = None if line.fenced else _CONFLICT.fullmatch(line.text)
-        if match is not None and match[1] == expected:
-            if expected == b">>>>>>>":
+        if match is not None and match[1] == expected[-1]:
+            expected.pop()
+            if not expected:
                 return True
-            expected = next(wanted)
     return False
 
 
 def _anchored(
     data: bytes, lines: Sequence[_Line], marks: Sequence[int], home: FileHome
 ) -> tuple[list[FileRecord], list[Finding]]:
-    findings = [
-        Finding(state=RecordState.ORPHAN_CONTENT, line=line.number, problem="Text before the first marker.")
-        for line in _first_content(lines[: marks[0]])
-    ]
+    findings = [*_orphan_content(lines[: marks[0]]), *_swallowed(lines)]
     announced: list[tuple[MemoryRecord, _Line, _Line | None]] = []  # record without text, its marker, the next one
     for mark, following in itertools.zip_longest(marks, marks[1:]):
         line = lines[mark]
@@ -260,3 +271,102 @@ def _legacy(data: bytes, lines: Sequence[_Line], home: FileHome) -> list[FileRec
         )
         records.append(_placed(record, body, home.path, (body[0].start, body[-1].end)))
     return records
+
+
+def _placed(record: MemoryRecord, body: Sequence[_Line], path: str, block: tuple[int, int]) -> FileRecord:
+    locator = MemoryLocator(
+        memory_id=record.memory_id,
+        anchor_id=record.anchor_id,
+        source_file=path,
+        source_version=0,
+        line_start=body[0].number,
+        line_end=body[-1].number,
+        byte_start=body[0].start,
+        byte_end=body[-1].end,
+        record_digest=record_digest(record),
+    )
+    return FileRecord(record=record, locator=locator, start=block[0], end=block[1])
+
+
+def _trimmed(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """The lines without blank ones at either end."""
+    full = [place for place, line in enumerate(lines) if line.text.strip()]
+    return lines[full[0] : full[-1] + 1] if full else ()
+
+
+def _text(data: bytes, body: Sequence[_Line]) -> str:
+    raw = data[body[0].start : body[-1].end]
+    if b"\r" in raw:
+        raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return raw.decode("utf-8")
+
+
+def _own_heading(body: Sequence[_Line]) -> str | None:
+    heading = _HEADING.fullmatch(body[0].text)
+    return (heading[2] or b"").decode("utf-8").strip() or None if heading else None
+
+
+def _front_matter(lines: Sequence[_Line]) -> tuple[Sequence[_Line], Sequence[_Line]]:
+    """(lines inside the front matter, all lines after it)."""
+    if lines and lines[0].text.rstrip() == b"---":
+        for place, line in enumerate(lines[1:], start=1):
+            if line.text.rstrip() in (b"---", b"..."):
+                return lines[1:place], lines[place + 1 :]
+    return (), lines
+
+
+def _orphan_content(lines: Sequence[_Line]) -> Iterator[Finding]:
+    """The first line before all markers that is more than front matter, a heading or a comment: nobody's text."""
+    for line in _front_matter(lines)[1]:
+        if line.text.strip() and not _HEADING.fullmatch(line.text) and not _COMMENT.fullmatch(line.text):
+            yield Finding(state=RecordState.ORPHAN_CONTENT, line=line.number, problem="Text before the first marker.")
+            return
+
+
+def _swallowed(lines: Sequence[_Line]) -> Iterator[Finding]:
+    """Markers inside a code fence are text; in a file with markers that may be an accident worth a word."""
+    for line in lines:
+        if line.fenced and looks_like_marker(line.text):
+            problem = "A marker inside a code fence is text; close the fence above it if a record was meant."
+            yield Finding(state=RecordState.ORPHAN_ANCHOR, line=line.number, problem=problem)
+
+
+# -- coverage
+
+
+class Read(msgspec.Struct, frozen=True):
+    """What a tool's read showed: bytes [start, end) of a file whose bytes had that digest when it was read."""
+
+    file_digest: str
+    byte_start: int
+    byte_end: int
+
+
+class Fresh(Frozen, frozen=True, kw_only=True):
+    """The read showed this share of the record as it stands: 0 < ratio ≤ 1."""
+
+    ratio: float
+
+
+class Stale(Frozen, frozen=True, kw_only=True):
+    """The read was of another version of the file: it proves nothing and asks for re-indexing."""
+
+
+class OutOfRange(Frozen, frozen=True, kw_only=True):
+    """The read did not touch the record."""
+
+
+Coverage = Fresh | Stale | OutOfRange
+
+
+def coverage(read: Read, locator: MemoryLocator, file_digest: str | None) -> Coverage:
+    """How much of a record a read showed. `file_digest`: the file's as indexed, None when it is not.
+
+    A stale read is not coverage 0: it forms no evidence either way.
+    """
+    if read.file_digest != file_digest:
+        return Stale()
+    shown = min(read.byte_end, locator.byte_end) - max(read.byte_start, locator.byte_start)
+    if shown <= 0:
+        return OutOfRange()
+    return Fresh(ratio=shown / (locator.byte_end - locator.byte_start))

@@ -64,6 +64,9 @@ class RankPolicy(Frozen, frozen=True, kw_only=True):
     tokens: Annotated[int, Meta(ge=64)] = 16_384
 
 
+_Text = tuple[str, frozenset[str]]  # a text and its terms
+
+
 @dataclass(frozen=True, slots=True)
 class _One:
     """A candidate with its terms, read once a pass."""
@@ -81,9 +84,14 @@ def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now:
     dropped: list[Drop] = []
     scored = _scored(_one_of_each(candidates, dropped), policy, now)
     valid = [_One(one, _terms(one.candidate)) for one in _valid(scored, shown, now, dropped)]
-    fresh = _unseen(_without_contradicted(valid, dropped), shown, policy, dropped)
+    given = [(text, frozenset(distinct(text))) for _, text in shown.texts]
+    fresh = _unseen(_without_contradicted(valid, dropped), shown, given, policy, dropped)
     kept = _within(_distinct_texts(fresh, policy, dropped), policy, dropped)
-    return Ranked(ranked=tuple(kept), dropped=tuple(sorted(dropped, key=lambda drop: (drop.id, drop.reason))))
+    return Ranked(
+        ranked=tuple(kept),
+        dropped=tuple(sorted(dropped, key=lambda drop: (drop.id, drop.reason))),
+        told=frozenset().union(*(terms for _, terms in given)),
+    )
 
 
 def say_the_same(one: str, other: str, policy: RankPolicy) -> bool:
@@ -193,8 +201,9 @@ def _takes_back(newer: _One, older: _One) -> bool:
     return one.created_at > two.created_at and one.scope == two.scope and contradicts(one.payload, two.payload)
 
 
-def _unseen(standing: list[_One], shown: Shown, policy: RankPolicy, dropped: list[Drop]) -> list[_One]:
-    texts = [(text, frozenset(distinct(text))) for _, text in shown.texts]
+def _unseen(
+    standing: list[_One], shown: Shown, given: list[_Text], policy: RankPolicy, dropped: list[Drop]
+) -> list[_One]:
     kept: list[_One] = []
     for one in standing:
         candidate = one.candidate
@@ -202,7 +211,7 @@ def _unseen(standing: list[_One], shown: Shown, policy: RankPolicy, dropped: lis
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_SHOWN))
         elif shown.read.get(candidate.memory_id) == candidate.record_digest:
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_READ))
-        elif any(_same(candidate.payload, text, one.terms, terms, policy) for text, terms in texts):
+        elif any(_same(candidate.payload, text, one.terms, terms, policy) for text, terms in given):
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.SHOWN_ALIKE))
         else:
             kept.append(one)

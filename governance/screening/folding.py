@@ -16,7 +16,9 @@ INVISIBLE = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _SPACES = "\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
-_WIDE = "\uff10-\uff19\uff1c-\uff1e\uff20-\uff3f\uff41-\uff5a"  # what starts a fold; the punctuation of Chinese does not
+_WIDE = (
+    "\uff10-\uff19\uff1c-\uff1e\uff20-\uff3f\uff41-\uff5a"  # what starts a fold; the punctuation of Chinese does not
+)
 _STYLED = (
     "\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a\u2071-\u207f\u2090-\u209c\u2102-\u2138\u2160-\u217f\u2460-\u24ff"
     "\U0001d400-\U0001d7ff\U0001f110-\U0001f189"
@@ -25,21 +27,37 @@ _LOOKS = {  # Latin letter: the Cyrillic, Greek, Armenian and Cherokee letters t
     **{"A": "\u0410\u0391\u13aa", "B": "\u0412\u0392", "C": "\u0421\u13df", "D": "\u13a0", "E": "\u0415\u0395\u13ac"},
     **{"G": "\u13c0", "H": "\u041d\u0397\u13bb", "I": "\u0406\u0399", "J": "\u0408\u13ab", "K": "\u041a\u039a\u13e6"},
     **{"L": "\u13de", "M": "\u041c\u039c\u13b7", "N": "\u039d", "O": "\u041e\u039f", "P": "\u0420\u03a1\u13e2"},
-    **{"R": "\u13a1", "S": "\u0405\u13da", "T": "\u0422\u03a4\u13a2", "V": "\u13d9", "W": "\u13b3", "X": "\u0425\u03a7"},
-    **{"Y": "\u0423\u03a5", "Z": "\u0396\u13c3", "a": "\u0430\u03b1", "c": "\u0441", "d": "\u0501", "e": "\u0435\u03b5"},
+    **{
+        "R": "\u13a1",
+        "S": "\u0405\u13da",
+        "T": "\u0422\u03a4\u13a2",
+        "V": "\u13d9",
+        "W": "\u13b3",
+        "X": "\u0425\u03a7",
+    },
+    **{
+        "Y": "\u0423\u03a5",
+        "Z": "\u0396\u13c3",
+        "a": "\u0430\u03b1",
+        "c": "\u0441",
+        "d": "\u0501",
+        "e": "\u0435\u03b5",
+    },
     **{"g": "\u0581\u0261", "h": "\u04bb", "i": "\u0456\u03b9\u0131", "j": "\u0458", "k": "\u043a", "m": "\u043c"},
     **{"n": "\u0578", "o": "\u043e\u03bf\u0585", "p": "\u0440\u03c1", "r": "\u0433", "s": "\u0455", "t": "\u0442"},
     **{"u": "\u057d\u03c5", "v": "\u0475\u03bd", "w": "\u051b", "x": "\u0445", "y": "\u0443"},
 }
 _ALIKE = {look: letter for letter, looks in _LOOKS.items() for look in looks}
-_LETTERS = "".join(_ALIKE)
+LETTERS = "".join(_ALIKE)
 
 _CALL = re2.compile(
-    f"[{INVISIBLE}{_SPACES}{_WIDE}{_STYLED}]|[A-Za-z_][{_LETTERS}]|[{_LETTERS}][A-Za-z_]"
-    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|(?:\\u00[2-7][0-9a-f]){2}|(?:%[2-7][0-9a-f]){3})|[^\s]\\\r?\n"
+    f"[{INVISIBLE}{_SPACES}{_WIDE}{_STYLED}]|[A-Za-z_][{LETTERS}]|[{LETTERS}][A-Za-z_]"
+    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|(?:\\u00[2-7][0-9a-f]){2}|\\u003[ce]|"
+    r"(?:%[2-7][0-9a-f]){3})|[^\s]\\\r?\n"
 )
+_MARKS = ("&", "\\u00", "%", "\\\n", "\\\r")  # without one of these an ASCII text is its own copy
 _FOLD = re.compile(
-    f"(?P<none>[{INVISIBLE}])|(?P<space>[{_SPACES}])|(?P<form>[\uff01-\uff5e{_STYLED}])|(?P<alike>[{_LETTERS}])"
+    f"(?P<none>[{INVISIBLE}]+)|(?P<space>[{_SPACES}])|(?P<form>[\uff01-\uff5e{_STYLED}])|(?P<alike>[{LETTERS}])"
     r"|(?P<wrap>\\\r?\n)|&#(?P<decimal>\d{2,6});|&#[xX](?P<hex>[0-9a-fA-F]{2,6});|&(?P<name>lt|gt|quot|amp);"
     r"|\\u00(?P<escape>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
 )
@@ -63,6 +81,8 @@ class Folded:
 
 def fold(text: str, data: bytes) -> Folded | None:
     """The copy of `text` (whose UTF-8 bytes are `data`), or None when it would be the text itself."""
+    if text.isascii() and not any(mark in text for mark in _MARKS):
+        return None
     if _CALL.search(data) is None:
         return None
     pieces: list[str] = []

@@ -1,5 +1,11 @@
-"""A table of rules, run in linear time: one combined automaton says which rules can hit, and only those run."""
+"""A table of rules, run in linear time: one pass finds the literals that rules need, and only rules that can hit run.
 
+The prefilter is re2's own (FilteredRE2): it derives the literals from the patterns, so a rule cannot be forgotten. A
+`re2.Set` of the whole patterns would be simpler and is not used: on dense text its automaton may outgrow its memory,
+and then it says "no match".
+"""
+
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -53,13 +59,12 @@ def anything(hit: Hit) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """`trigger` is a cheap expression that stands in every text where `pattern` can hit.
+    """What one family looks like.
 
     A finding covers the first group named `value…` that took part, else the whole match; `check` has the last word.
     """
 
     family: str
-    trigger: str
     pattern: str
     check: Check = anything
     severity: str = "high"
@@ -75,17 +80,26 @@ class Matcher:
             tuple(number for name, number in expression.groupindex.items() if name.startswith("value"))
             for expression in self._expressions
         )
-        self._triggers = re2.Set.SearchSet()
+        self._filter = re2.Filter()
         for rule in rules:
-            self._triggers.Add(rule.trigger)
-        self._triggers.Compile()
+            self._filter.Add(rule.pattern)
+        self._filter.Compile()
+        self._bare = frozenset(self._filter.Match(b"", potential=True) or ())  # rules that need no literal
+        self._gate = re2.compile("|".join(_nameless(rules[number].pattern) for number in sorted(self._bare)))
 
     def find(self, data: bytes) -> Iterator[Hit]:
         """Every hit of every rule, rule by rule in the table's order."""
-        for number in sorted(self._triggers.Match(data) or ()):
+        able = set(self._filter.Match(data, potential=True) or ())
+        if self._bare and self._gate.search(data) is None:
+            able -= self._bare
+        for number in sorted(able):
             rule = self._rules[number]
             for match in self._expressions[number].finditer(data):
                 covered = next((group for group in self._values[number] if match.span(group)[0] >= 0), 0)
                 hit = Hit(rule, data, match, *match.span(covered))
                 if rule.check(hit):
                     yield hit
+
+
+def _nameless(pattern: str) -> str:
+    return f"(?:{re.sub(r'[(][?]P<[a-z]+[0-9]*>', '(?:', pattern)})"

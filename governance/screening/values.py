@@ -1,17 +1,60 @@
-"""Does a value look like a secret, or like a word, a name, a reference or a digest? Pure judgements on short strings."""
+"""Does a value look like a secret, or like a word, a name, a reference or a digest? Judgements on short strings."""
 
 import re
 from collections import Counter
 from math import log2
 
 PLACEHOLDERS = frozenset(
-    """
-    password passwd pass pwd secret token key apikey api_key api-key changeme change-me change_me changeit example
-    sample dummy placeholder none null nil true false undefined unset empty default redacted masked hidden required
-    optional string str text value varchar postgres mysql root admin administrator user username guest test testing
-    tests tester dev develop development prod production staging local localhost private public bearer basic
-    xxx todo tbd
-    """.split()
+    {
+        *("password", "passwd", "pass", "pwd", "secret", "token", "key", "apikey", "api_key", "api-key"),
+        *("changeme", "change-me", "change_me", "changeit", "example", "sample", "dummy", "placeholder"),
+        *(
+            "none",
+            "null",
+            "nil",
+            "true",
+            "false",
+            "undefined",
+            "unset",
+            "empty",
+            "default",
+            "redacted",
+            "masked",
+            "hidden",
+            "required",
+            "optional",
+        ),
+        *(
+            "string",
+            "str",
+            "text",
+            "value",
+            "varchar",
+            "postgres",
+            "mysql",
+            "root",
+            "admin",
+            "administrator",
+            "user",
+            "username",
+            "guest",
+        ),
+        *(
+            "test",
+            "testing",
+            "tests",
+            "tester",
+            "dev",
+            "develop",
+            "development",
+            "prod",
+            "production",
+            "staging",
+            "local",
+            "localhost",
+        ),
+        *("private", "public", "bearer", "basic", "xxx", "todo", "tbd"),
+    }
 )
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:your|my|the|some|any|insert|enter|put|replace|paste)[-_ ]|example|placeholder|changeme|redacted"
@@ -24,9 +67,12 @@ _REFERENCE = re.compile(
 _WORDS_ONLY = re.compile(r"^[A-Za-z]+(?:[-_./:][A-Za-z]+)*$")
 _TECHNICAL = re.compile(
     r"(?i)^(?:sha-?\d+|md5|argon2\w*|base(?:32|58|64)\w*|pbkdf2|bcrypt|[rehp]s\d{3}|ed25519|x?utf-?\d+|x\.?509|oauth\d"
-    r"|http[23s]?|s3|k8s|ipv[46]|p\d{3}|aes-?\d*|rsa-?\d*|tls\d*|2fa|mp[34]|v\d[\w.]*|\d+(?:st|nd|rd|th|x|k|m|g|b|s|ms|h|d|kb|mb|gb)?)$"
+    r"|http[23s]?|s3|k8s|ipv[46]|p\d{3}|aes-?\d*|rsa-?\d*|tls\d*|2fa|mp[34]|v\d[\w.]*|\d+(?:st|nd|rd|th|x|k|m|g|b"
+    r"|s|ms|h|d|kb|mb|gb)?)$"
 )
-_UNIT = re.compile(r"(?i)^\d+[-_ ]?(?:bytes?|bits?|char\w*|digits?|hours?|days?|min\w*|sec\w*|weeks?|months?|years?|words?|tokens?)$")
+_UNIT = re.compile(
+    r"(?i)^\d+[-_ ]?(?:bytes?|bits?|char\w*|digits?|hours?|days?|min\w*|sec\w*|weeks?|months?|years?|words?|tokens?)$"
+)
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _DIGEST = re.compile(r"(?i)^(?:sha(?:1|224|256|384|512)[-:]|h1:|md5[-:]|w/)")
 _OUR_ID = re.compile(r"^(?:memory:)?(?:mem|seg|pkt|packet|ev|evd|aud|ws|idx|idx_pre|claim|clm|req)_[0-9a-f]{16,64}$")

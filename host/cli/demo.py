@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from governance.explain import explain
 from host.cli.answers import Explained
 from host.cli.output import json_option, say, show_json
 from host.cli.tables import one_line, print_panel
@@ -70,13 +71,14 @@ def demo(pace: float, folder: Path, as_json: bool) -> None:
 
 
 def _explained(report: Report, place: Theatre) -> tuple[str, ...]:
-    """The audit's own words on the step of the first packet that was right; without one, on the first packet."""
+    """The audit's own words on the first packet that was right, or on the first one, from the pass to the delivery."""
     right = next((each.seq for each in report.judged() if each.judgement is Judgement.HIT), None)
     chosen = next((given for given in report.given if right in (None, given.seq)), None)
     if chosen is None:
         return ()
     where = {"sessionId": report.labels.session, "step": chosen.step}
-    return place.ask("audit.explain", where, Explained).lines
+    entries = place.ask("audit.explain", where, Explained).entries
+    return tuple(explain([entry for entry in entries if entry.packet is not None]))
 
 
 class Screen:

@@ -84,10 +84,12 @@ class Commands(click.Group):
             raise Refused(str(error)) from error
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    name=SCRIPT, cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(package_name=SCRIPT, prog_name=SCRIPT, message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="On a failure, show the traceback.")
-def cli(debug: bool) -> None:
+def main(debug: bool) -> None:
     """Memory that comes by itself: what an agent learned before, at the step where it matters.
 
     \b
@@ -105,8 +107,3 @@ def explain(kind: type[BaseException], error: BaseException, trace: TracebackTyp
         f"This was not foreseen. Run `{SCRIPT} --debug …` again for the traceback, and report it.",
         err=True,
     )
-
-
-def main() -> None:
-    """Run the command line."""
-    cli(prog_name=SCRIPT)

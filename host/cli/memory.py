@@ -11,6 +11,7 @@ from host.cli.link import ask
 from host.cli.output import json_option, say, show_json, workspace_option
 from host.cli.tables import one_line, print_table, when
 from host.errors import RemoraError
+from host.namespace import SCRIPT
 from recall.contracts import MemoryKind, MemoryRecord
 
 KINDS = [str(kind) for kind in MemoryKind]
@@ -37,7 +38,9 @@ class Draft(TypedDict):
 @click.option("--pin", is_flag=True, help="Show it at the start of every session.")
 @json_option
 def remember(text: str, workspace: Path, as_json: bool, **draft: Unpack[Draft]) -> None:
-    """Keep something for later sessions. `-` reads the text from standard input.
+    """Keep something for later sessions.
+
+    `-` reads the text from standard input.
 
     \b
     Examples:
@@ -91,7 +94,7 @@ def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool
             say(f"  matched: {', '.join(hit.terms)}")
     if found.degraded:
         late = ", ".join(f"{arm.name} ({arm.shortfall})" for arm in found.arms if arm.shortfall)
-        say(f"Not every source answered: {late or 'see remora-pre status'}. There may be more.")
+        say(f"Not every source answered: {late or f'see {SCRIPT} status'}. There may be more.")
     if not found.hits:
         say("No memory matches.")
 
@@ -101,7 +104,9 @@ def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many at most.")
 @json_option
 def listing(workspace: Path, limit: int, as_json: bool) -> None:
-    """List the memories of a workspace, and the user's own.
+    """List the memories of a workspace.
+
+    The user's own are among them. Newest first.
 
     \b
     Example:
@@ -123,7 +128,7 @@ def listing(workspace: Path, limit: int, as_json: bool) -> None:
     if records:
         print_table(("memory", "kind", "scope", "status", "text"), rows)
     else:
-        say('No memories here yet. Keep one with: remora-pre remember "…"')
+        say(f'No memories here yet. Keep one with: {SCRIPT} remember "…"')
     if after:
         say(f"There are more than {limit}: raise --limit.")
 
@@ -166,7 +171,9 @@ def show(memory_id: str, workspace: Path, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
-    """Remove a memory, and every waiting packet that carries it.
+    """Remove a memory.
+
+    Every waiting packet that carries it goes with it.
 
     \b
     Example:
@@ -181,7 +188,7 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
     if as_json:
         show_json(done)
     if not done.forgotten:
-        raise RemoraError(f"{memory_id} was not found from here.", "List what there is with: remora-pre list")
+        raise RemoraError(f"{memory_id} was not found from here.", f"List what there is with: {SCRIPT} list")
     if not as_json:
         say(f"Forgotten. Packets purged: {done.packets_purged}.")
 

@@ -21,7 +21,9 @@ PAUSE_SECONDS = 0.05
 @click.command()
 @click.option("--no-http", is_flag=True, help="Do not listen for HTTP hooks.")
 def serve(no_http: bool) -> None:
-    """Run the daemon in the foreground. The log goes to standard error; Ctrl-C stops it.
+    """Run the daemon in the foreground.
+
+    The log goes to standard error; Ctrl-C stops it.
 
     \b
     Example:
@@ -35,7 +37,9 @@ def serve(no_http: bool) -> None:
 @click.command()
 @json_option
 def start(as_json: bool) -> None:
-    """Start the daemon in the background, unless it runs.
+    """Start the daemon in the background.
+
+    One that runs already is left alone.
 
     \b
     Example:
@@ -53,7 +57,9 @@ def start(as_json: bool) -> None:
 @click.command()
 @json_option
 def stop(as_json: bool) -> None:
-    """Stop the daemon. It finishes what is under way first.
+    """Stop the daemon.
+
+    It finishes what is under way first. Without a daemon there is nothing to do.
 
     \b
     Example:
@@ -72,7 +78,9 @@ def stop(as_json: bool) -> None:
 @click.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Say how the daemon is. Exit code 1 when it does not run, or when a part of it is not well.
+    """Say how the daemon is.
+
+    Exit code 1 when it does not run, or when a part of it is not well.
 
     \b
     Example:

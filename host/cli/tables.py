@@ -12,6 +12,7 @@ from host.sanitise import for_terminal
 from recall.contracts import Millis
 
 PIPE_WIDTH = 220
+PANEL_WIDTH = 110
 
 
 def console() -> Console:
@@ -32,7 +33,9 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def print_panel(title: str, text: str, style: str = "green") -> None:
     """Print a text in a frame."""
-    console().print(Panel(plain(text), title=plain(title), title_align="left", border_style=style))
+    out = console()
+    width = min(out.width, PANEL_WIDTH)
+    out.print(Panel(plain(text), title=plain(title), title_align="left", border_style=style, width=width))
 
 
 def plain(text: str, style: str = "") -> Text:

@@ -3,7 +3,7 @@
 The daemon is reached through one function, so that the same code plays over a real socket and to a fake.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -12,7 +12,7 @@ import msgspec
 from governance.contracts import AuditEntry, AuditKind
 from host.contracts import MemoryPacket, Surface
 from host.demo.recording import Recorded, Recording, envelope, surface
-from recall.contracts import Frozen
+from recall.contracts import EventEnvelope, Frozen
 
 WAIT_MS = 2000  # a slow machine must not lose a packet which the host would have got at its next boundary
 PAGE = 200
@@ -67,7 +67,7 @@ def play(recording: Recording, session_id: str, workspace: Path, ask: Ask) -> It
         yield Moment(event=event, passes=_passes(session_id, known, ask), packet=packet)
 
 
-def _step(sent: list[object], where: Surface, ask: Ask) -> MemoryPacket | None:
+def _step(sent: Sequence[EventEnvelope], where: Surface, ask: Ask) -> MemoryPacket | None:
     answer = ask("step", {"events": sent, "claim": {"surface": where, "waitMs": WAIT_MS}}, Answer)
     if answer.packet is None or answer.claim_id is None:
         return None

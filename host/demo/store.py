@@ -6,7 +6,9 @@ from pathlib import Path
 
 from host.demo.recording import Stored, millis
 from recall.contracts import MemoryRecord, Origin, ScopeRef
-from recall.files import FileHome, Refused, append
+from recall.edits import append
+from recall.files import Refused
+from recall.markers import FileHome
 
 USER_KEY = "user"
 

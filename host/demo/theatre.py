@@ -53,8 +53,8 @@ def theatre(recording: Recording) -> Iterator[Theatre]:
 
 
 def _opened(recording: Recording, folder: Path) -> Iterator[Theatre]:
-    workspaces = {memory.workspace for memory in recording.memories} | {recording.labels.workspace}
-    homes = {each: folder / "w" / each for each in sorted(workspaces - {None})}
+    names = {memory.workspace for memory in recording.memories if memory.workspace} | {recording.labels.workspace}
+    homes = {each: folder / "w" / each for each in sorted(names)}
     for home in homes.values():
         home.mkdir(parents=True)
     socket_folder = folder / "s"

@@ -8,6 +8,12 @@ CREATE TABLE log_session (
     last_at    INTEGER NOT NULL
 );
 CREATE INDEX log_session_age ON log_session (last_at);
+CREATE TABLE log_agent (
+    session   INTEGER NOT NULL REFERENCES log_session (id),
+    agent_id  TEXT NOT NULL,
+    event_seq INTEGER NOT NULL,            -- of the agent's first event
+    PRIMARY KEY (session, agent_id)
+) WITHOUT ROWID;
 CREATE TABLE event (
     id             INTEGER PRIMARY KEY,
     session        INTEGER NOT NULL REFERENCES log_session (id),

@@ -1,0 +1,52 @@
+"""Readers of the transcripts that agent products write: lines in, envelopes out. One file a format.
+
+A new format is one module with a `Reader` and one line in READERS.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from host.transcripts.claude import RECORDS as CLAUDE_RECORDS
+from host.transcripts.claude import ClaudeReader
+from host.transcripts.codex import RECORDS as CODEX_RECORDS
+from host.transcripts.codex import CodexReader
+from host.transcripts.records import Reader, Report, parse, text_of
+from recall.contracts import EventEnvelope
+
+READERS: Mapping[str, Callable[[str], Reader]] = {
+    "claude-code": ClaudeReader,
+    "codex": CodexReader,
+}
+RECORD_TYPES: Mapping[str, frozenset[str]] = {
+    "claude-code": CLAUDE_RECORDS,
+    "codex": CODEX_RECORDS,
+}
+LOOKED_AT = 64  # lines
+
+__all__ = ["READERS", "Reader", "Report", "read", "read_all", "recognise"]
+
+
+def recognise(lines: Iterable[bytes]) -> str | None:
+    """The name in READERS whose record types the first lines have, or None."""
+    for _, line in zip(range(LOOKED_AT), lines, strict=False):
+        kind = text_of(parse(line) or {}, "type")
+        for name, types in RECORD_TYPES.items():
+            if kind in types:
+                return name
+    return None
+
+
+def read(reader: Reader, lines: Iterable[bytes]) -> Iterator[EventEnvelope]:
+    """Every event of a transcript, in file order, one line in memory at a time. Lines keep their line ends."""
+    for line in lines:
+        yield from reader.feed(line)
+    yield from reader.finish()
+
+
+def read_all(files: Iterable[tuple[Reader, Iterable[bytes]]]) -> Iterator[EventEnvelope]:
+    """The events of several transcripts, each once: a resumed session's copy of another's history gives none."""
+    seen: set[str] = set()
+    for reader, lines in files:
+        for event in read(reader, lines):
+            if event.event_id is None or event.event_id not in seen:
+                yield event
+                seen.add(event.event_id or "")

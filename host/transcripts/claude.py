@@ -7,6 +7,8 @@ a subagent carry its agentId, in older files only `isSidechain`. Thinking is nev
 
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
+
 from host.reads import claude_code_read
 from host.transcripts import claude_words as words
 from host.transcripts.claude_scene import Scene
@@ -29,10 +31,32 @@ from recall.contracts import EventEnvelope, EventType, SourceKind
 
 FORMAT = "claude-code"
 BOOKKEEPING = frozenset(
-    "summary progress file-history-snapshot mode permission-mode ai-title custom-title last-prompt agent-name pr-link "
-    "worktree-state relocated frame-link bridge-session atis-latch started result cost-state tools-used api-request "
-    "api-request-blob api-request-shape".split()
+    [
+        "summary",
+        "progress",
+        "file-history-snapshot",
+        "mode",
+        "permission-mode",
+        "ai-title",
+        "custom-title",
+        "last-prompt",
+        "agent-name",
+        "pr-link",
+        "worktree-state",
+        "relocated",
+        "frame-link",
+        "bridge-session",
+        "atis-latch",
+        "started",
+        "result",
+        "cost-state",
+        "tools-used",
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+    ]
 )
+RECORDS = BOOKKEEPING | {"user", "assistant", "system", "attachment", "queue-operation"}
 Events = list[EventEnvelope]
 
 
@@ -85,14 +109,14 @@ class ClaudeReader:
         events = self._compacted("")
         for agent in self._scene.agents():
             events += self._scene.told(agent)
-        for text, place in self._taken.items():
+        for text, place in list(self._taken.items()):
+            events += self._scene.opening(place)
             events += self._said([{"type": "text", "text": text}], place, f"queued:{text_digest(text)[:32]}")
         return self._admitted(events)
 
     def report(self) -> Report:
-        return Report(
-            format=FORMAT, **self._scene.known(), **self._counts, unknown=dict(self._unknown), shown=tuple(self._shown)
-        )
+        counted = Report(format=FORMAT, unknown=dict(self._unknown), shown=tuple(self._shown))
+        return self._scene.known(msgspec.structs.replace(counted, **self._counts))
 
     def _admitted(self, events: Events) -> Sequence[EventEnvelope]:
         return tuple(known for each in events if (known := self._once.admit(each)) is not None)
@@ -161,6 +185,7 @@ class ClaudeReader:
         self._queued.pop(text, None)
         self._taken.pop(text, None)
         command = next((part.command for part in (own or every) if part.command), None)
+        images = max(images, sum(part.images for part in own))
         payload = {"text": text, "images": images or None, "command": command}
         here = self._scene.prompted(place) if by_hand else place
         return [event(here, EventType.USER_MESSAGE, payload, Ids(event=event_id), source)]

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 import msgspec
 
-from host.transcripts.records import MAIN, Ids, Place, Record, event, millis, record_of, text_of
+from host.transcripts.records import MAIN, Ids, Place, Record, Report, event, millis, record_of, text_of
 from recall.contracts import EventEnvelope, EventType, Millis, SourceKind
 
 
@@ -20,16 +19,6 @@ class Speaker:
     texts: list[str] = field(default_factory=list)
     place: Place | None = None
     event_id: str = ""
-
-
-class Known(TypedDict):
-    """The scene's share of a Report."""
-
-    session_id: str
-    agent_id: str
-    cwd: str
-    parent: str | None
-    is_sidechain: bool
 
 
 class Scene:
@@ -120,9 +109,11 @@ class Scene:
     def agents(self) -> Sequence[str]:
         return tuple(self._speakers)
 
-    def known(self) -> Known:
+    def known(self, report: Report) -> Report:
+        """`report` with what is known of the file's session and its first speaker."""
         agent = self._agent or MAIN
-        return Known(
+        return msgspec.structs.replace(
+            report,
             session_id=self._session,
             agent_id=agent,
             cwd=self._cwd,

@@ -51,11 +51,22 @@ _MACHINE = re.compile(
 _CUT = re.compile(rf"<({_BESIDE})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
 _NOTED = re.compile(r"<user-memory-input>(.*)</user-memory-input>\Z", re.DOTALL)
 _COMMAND = re.compile(r"<command-(name|args)>(.*?)</command-\1>", re.DOTALL)
-_TYPED_NOTED = re.compile(r"<user-memory-input>(.*)</user-memory-input>\Z", re.DOTALL)
-_COMMAND = re.compile(r"(/[A-Za-z][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
+_TYPED_COMMAND = re.compile(r"(/[A-Za-z][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
+_IMAGE = re.compile(r"\[Image #\d+\] ?")  # stands in the text for a pasted image
 _SUMMARY = "This session is being continued from a previous conversation"
 _MACHINE_ORIGINS = frozenset(
-    "task-notification auto-continuation plugin peer coordinator observer observer-activity channel suggestion hook".split()
+    [
+        "task-notification",
+        "auto-continuation",
+        "plugin",
+        "peer",
+        "coordinator",
+        "observer",
+        "observer-activity",
+        "channel",
+        "suggestion",
+        "hook",
+    ]
 )
 _REFUSED = "The user doesn't want to "
 
@@ -66,6 +77,7 @@ class Spoken(Frozen, frozen=True, kw_only=True):
     text: str
     source: SourceKind
     command: str | None = None
+    images: int = 0
 
 
 def spoken(text: str) -> Spoken:
@@ -81,8 +93,10 @@ def spoken(text: str) -> Spoken:
     rest = _CUT.sub("", text).strip()
     if not rest and text:
         return Spoken(text=text, source=SourceKind.LIFECYCLE)
-    typed = _TYPED_COMMAND.match(rest)
-    return _command(typed[1], (typed[2] or "").strip()) if typed else Spoken(text=rest, source=SourceKind.USER)
+    if typed := _TYPED_COMMAND.match(rest):
+        return _command(typed[1], (typed[2] or "").strip())
+    rest, images = _IMAGE.subn("", rest)
+    return Spoken(text=rest.strip(), source=SourceKind.USER, images=images)
 
 
 def summary_of(record: Record, blocks: Sequence[Record]) -> str | None:

@@ -204,6 +204,7 @@ def event(
 def _patient(line: bytes) -> object:
     """The standard library takes what the fast decoder refuses: lone surrogates, control characters, NaN."""
     try:
-        return json.loads(line.decode("utf-8", "replace"), strict=False)
+        value = json.loads(line.decode("utf-8", "replace"), strict=False)
+        return json.loads(sound(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None

@@ -28,8 +28,13 @@ class Index(Protocol):
     @property
     def version(self) -> str: ...
 
-    async def match(self, terms: Sequence[str], scope: RuntimeScope, limit: int) -> Sequence[Candidate]:
-        """Eligible records that hold any of `terms`, best first; the rarest terms are asked first."""
+    async def match(
+        self, terms: Sequence[str], scope: RuntimeScope, limit: int, prefix: str = ""
+    ) -> Sequence[Candidate]:
+        """Eligible records that hold any of `terms`, best first; the rarest terms are asked first.
+
+        `prefix`: a word still being typed (a person's search only): terms that begin with it count too.
+        """
         ...
 
     async def by_id(self, memory_ids: Sequence[str], scope: RuntimeScope) -> Sequence[Candidate]:

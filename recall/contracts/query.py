@@ -116,12 +116,14 @@ class Drop(Frozen, frozen=True, kw_only=True):
 
 
 class Ranked(Frozen, frozen=True, kw_only=True):
-    """C-05: best first, and every drop with its reason. `votes`: the top three by z, for later agreement."""
+    """C-05: best first, and every drop with its reason. `votes`: the top three by z, for later agreement.
+    `told`: terms of the records that this context window was given already, which are no new evidence."""
 
     ranked: tuple[Scored, ...]
     dropped: tuple[Drop, ...] = ()
     votes: tuple[str, ...] = ()
     weighed: tuple[Scored, ...] = ()  # everything the confidence gate looked at, kept or not, best first
+    told: frozenset[str] = frozenset()
 
 
 class Shown(Frozen, frozen=True, kw_only=True):

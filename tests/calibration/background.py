@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("fixtures", type=Path)
     parser.add_argument("--leave-out", required=True)
     parser.add_argument("--write", type=Path)
-    parser.add_argument("--least", type=int, default=2)
+    parser.add_argument("--least", type=int, default=1)
     options = parser.parse_args()
     counts = by_project(options.sets, options.fixtures)
     table = without(counts, options.leave_out)

@@ -47,7 +47,7 @@ PACKET = packet_of(created_at=START, expiry=START + 600_000, step=4, window=1)
 ITEM = PACKET.items[0].memory_id
 
 
-@pytest.mark.promise("invariant-06-expired-dropped")
+@pytest.mark.promise("stale-is-dropped")
 @pytest.mark.parametrize(
     ("facts", "now", "expected"),
     [
@@ -150,7 +150,7 @@ async def test_the_newest_packet_takes_the_slot(opened: tuple[Inbox, PlainLedger
     assert (old.state if old else None, new.packet.packet_id) == (InboxState.REPLACED, "pkt_2")
 
 
-@pytest.mark.promise("invariant-11-nothing-unrecorded")
+@pytest.mark.promise("audit-first")
 async def test_without_its_audit_entry_nothing_can_be_claimed(opened: tuple[Inbox, PlainLedger]) -> None:
     inbox, ledger = opened
     ledger.broken = True

@@ -35,7 +35,11 @@ class Wire:
     def __init__(self, path: Path, *, timeout: float = 30) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
-        self._socket.connect(str(path))
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
         self._file = self._socket.makefile("rb")
         self._next = 0
         self.notifications: list[Json] = []
@@ -124,7 +128,7 @@ class RunningDaemon:
         while not self._greets():
             if self.process.poll() is not None or time.monotonic() - begun > READY_SECONDS:
                 raise RuntimeError(f"The daemon did not start:\n{self.log.read_text(errors='replace')[-4000:]}")
-            time.sleep(0.002)
+            time.sleep(0.005)
         return time.monotonic() - begun
 
     def _greets(self) -> bool:

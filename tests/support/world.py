@@ -94,9 +94,26 @@ async def a_world(folder: Path, policy: Policy | None = None, start: int = START
     setup = Setup(
         data=folder, database=folder / "log.db", index=folder / "index.db", key=KEY, policy=policy or Policy()
     )
-    async with open_parts(setup, clock, CountedIds(), tasks, log) as parts:
+    opened = folder / "opened"  # ids of a later start must differ from those of an earlier one
+    opened.write_bytes(opened.read_bytes() + b"." if opened.exists() else b".")
+    ids, start_no = CountedIds(), opened.stat().st_size
+
+    def new_id(prefix: str) -> str:
+        return f"{prefix}{start_no:08x}{ids()[-24:]}"
+
+    async with open_parts(setup, clock, new_id, tasks, log) as parts:
         try:
             yield World(parts, clock, folder)
         finally:
             await tasks.close()
         assert not tasks.failed, tasks.failed
+
+
+LESSON = (
+    "When `make integration-test` fails with ECONNREFUSED on port 5433, the pg-fixture container is not running: "
+    "start it with docker compose up -d pg-fixture before the integration-test target."
+)
+FAILURE = (
+    "make integration-test\npsycopg.OperationalError: connection to server at 127.0.0.1, port 5433 failed: "
+    "ECONNREFUSED\nIs the pg-fixture container running?\nmake: *** [integration-test] Error 2"
+)

@@ -1,0 +1,203 @@
+"""G-02 InjectionAudit: append-only and chained, the only source of truth about what we did.
+
+Invariants: an entry is committed before anybody hears of it (overview 11); a row that was removed, changed or moved is
+found, and where (governance.chain). Entries hold ids, numbers and reasons, never texts.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+import msgspec
+
+from governance.chain import Link, Row, chained, entry_of, flaw
+from governance.contracts import AuditEntry, AuditFilter, AuditKind
+from governance.errors import AuditUnavailable
+from recall.canonical import keyed
+from recall.contracts import Database, Frozen
+
+SUBSCRIBER_QUEUE = 256  # entries a subscriber may be behind
+MOST_ROWS = 1000  # rows that one query answers
+CHUNK = 500  # rows read at once by `verify`
+
+_STORED = tuple(name for name in Row.__struct_fields__ if name != "row")
+_INSERT = f"INSERT INTO audit ({', '.join(_STORED)}) VALUES ({', '.join('?' * len(_STORED))})"
+_HEAD = "SELECT digest FROM audit ORDER BY row DESC LIMIT 1"
+_SELECT = "SELECT row, entry, digest FROM audit"
+_LATER = (
+    f"{_SELECT} WHERE row > (SELECT row FROM audit WHERE audit_id = ?)"
+    " AND (packet_id = ? OR kind = 'feedback') ORDER BY row LIMIT ?"
+)
+_CHUNK = f"SELECT {', '.join(Row.__struct_fields__)} FROM audit WHERE row > ? ORDER BY row LIMIT ?"
+_HIGHEST = "SELECT seq FROM sqlite_sequence WHERE name = 'audit'"
+_CONDITIONS = {  # field of the filter -> condition
+    "session_ref": "session_ref = ?",
+    "kind": "kind = ?",
+    "outcome": "outcome = ?",
+    "reason": "reason = ?",
+    "memory_id": "instr(entry, CAST(? AS BLOB)) > 0",  # a walk over what is retained costs less than an index kept
+    "step": "step = ?",
+    "packet_id": "packet_id = ?",
+    "after_row": "row < ?",
+}
+
+Ids = Callable[[str], str]
+Statement = Callable[[sqlite3.Connection], AuditEntry]
+Numbered = tuple[int, AuditEntry]
+
+
+class Verification(Frozen, frozen=True, kw_only=True):
+    """What `verify` found: how many entries hold together, and the first row that does not, and why."""
+
+    ok: bool
+    entries: int
+    problem: str | None = None
+    row: int | None = None
+
+
+def session_ref(key: bytes, session_id: str) -> str:
+    """A session's (or agent's) name wherever a row outlives or leaves it: 32 hex digits, not to be guessed."""
+    return keyed(key, session_id.encode("utf-8", "surrogatepass"))[:32]
+
+
+class Subscription:
+    """Entries as they are committed. Iteration ends when it was closed, or dropped for being too slow."""
+
+    def __init__(self, leave: Callable[["Subscription"], None]) -> None:
+        self._queue: asyncio.Queue[AuditEntry | None] = asyncio.Queue()
+        self._leave = leave
+        self.dropped = False
+
+    def push(self, entry: AuditEntry) -> None:
+        """Hand over one entry; drop the subscription, not the daemon, when nobody reads."""
+        if self._queue.qsize() >= SUBSCRIBER_QUEUE:
+            self.dropped = True
+            self.close()
+        else:
+            self._queue.put_nowait(entry)
+
+    def close(self) -> None:
+        """No more entries; what is queued can still be read."""
+        self._leave(self)
+        self._queue.put_nowait(None)
+
+    def __aiter__(self) -> AsyncIterator[AuditEntry]:
+        return self
+
+    async def __anext__(self) -> AuditEntry:
+        entry = await self._queue.get()
+        if entry is None:
+            self._queue.put_nowait(None)  # whoever asks again gets the same answer
+            raise StopAsyncIteration
+        return entry
+
+
+class Audit:
+    """The audit's one door. `ids("aud_")` makes an id for entries that come without one."""
+
+    def __init__(self, database: Database, key: bytes, ids: Ids) -> None:
+        self._database = database
+        self._key = key
+        self._ids = ids
+        self._subscriptions: list[Subscription] = []
+
+    def ref(self, name: str) -> str:
+        """The keyed name of a session or an agent."""
+        return session_ref(self._key, name)
+
+    async def append(self, entries: Sequence[AuditEntry]) -> tuple[AuditEntry, ...]:
+        """Chain and commit `entries` in their order; the stored entries. Raises AuditUnavailable."""
+        statements = [self.statement(entry) for entry in entries]
+        try:
+            stored = await self._database.write(
+                lambda connection: tuple(statement(connection) for statement in statements)
+            )
+        except sqlite3.Error as error:
+            raise AuditUnavailable(
+                f"The audit could not be written: {error}.", "Check the disk and the data folder."
+            ) from error
+        self.publish(stored)
+        return stored
+
+    def statement(self, entry: AuditEntry) -> Statement:
+        """One entry as work for somebody else's write transaction, who calls `publish` after the commit."""
+        named = entry if entry.audit_id else msgspec.structs.replace(entry, audit_id=self._ids("aud_"))
+        return lambda connection: _insert(connection, named)
+
+    def publish(self, entries: Iterable[AuditEntry]) -> None:
+        """Push committed entries to those who follow the audit."""
+        for entry in entries:
+            for subscription in tuple(self._subscriptions):
+                subscription.push(entry)
+
+    def subscribe(self) -> Subscription:
+        """Follow the audit from now on, until closed."""
+        subscription = Subscription(self._leave)
+        self._subscriptions.append(subscription)
+        return subscription
+
+    async def query(self, wanted: AuditFilter) -> tuple[AuditEntry, ...]:
+        """The entries that meet every given condition, newest first."""
+        return tuple(entry for _, entry in await self.rows(wanted))
+
+    async def rows(self, wanted: AuditFilter) -> tuple[Numbered, ...]:
+        """As `query`, with each entry's row; `after_row` continues below that row, towards older entries."""
+        given = {field: getattr(wanted, field) for field in _CONDITIONS if getattr(wanted, field) is not None}
+        where = " AND ".join(_CONDITIONS[field] for field in given) or "true"
+        limit = max(0, min(wanted.limit, MOST_ROWS))
+        return await self._select(f"{_SELECT} WHERE {where} ORDER BY row DESC LIMIT ?", *given.values(), limit)
+
+    async def get(self, audit_id: str) -> AuditEntry | None:
+        """One entry by its id."""
+        found = await self._select(f"{_SELECT} WHERE audit_id = ?", audit_id)
+        return found[0][1] if found else None
+
+    async def later(self, entry: AuditEntry) -> tuple[AuditEntry, ...]:
+        """What happened afterwards to the entry's packet, and the feedback on its memories; oldest first."""
+        if entry.packet is None:
+            return ()
+        found = await self._select(_LATER, entry.audit_id, entry.packet.packet_id, MOST_ROWS)
+        items = entry.packet.items
+        return tuple(later for _, later in found if later.kind is not AuditKind.FEEDBACK or later.memory_id in items)
+
+    async def count(self) -> int:
+        """How many entries there are."""
+        return await self._number("SELECT count(*) FROM audit")
+
+    async def verify(self) -> Verification:
+        """Walk the chain from its first row, in chunks, up to the first row that does not hold."""
+        highest = await self._number(_HIGHEST)
+        link = Link()
+        while rows := await self._chunk(link.row):
+            for row in rows:
+                problem = flaw(row, link)
+                if problem is not None:
+                    return Verification(ok=False, entries=link.row, problem=problem, row=row.row)
+                link = Link(row=row.row, digest=row.digest)
+        if highest > link.row:
+            return Verification(ok=False, entries=link.row, problem="the last entries were removed", row=link.row + 1)
+        return Verification(ok=True, entries=link.row)
+
+    async def _select(self, statement: str, *values: object) -> tuple[Numbered, ...]:
+        rows = await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
+        return tuple((row, entry_of(data, digest)) for row, data, digest in rows)
+
+    async def _chunk(self, after: int) -> list[Row]:
+        rows = await self._database.read(lambda connection: connection.execute(_CHUNK, (after, CHUNK)).fetchall())
+        return [Row(**dict(zip(Row.__struct_fields__, row, strict=True))) for row in rows]
+
+    async def _number(self, statement: str) -> int:
+        found = await self._database.read(lambda connection: connection.execute(statement).fetchone())
+        return int(found[0]) if found else 0
+
+    def _leave(self, subscription: Subscription) -> None:
+        if subscription in self._subscriptions:
+            self._subscriptions.remove(subscription)
+
+
+def _insert(connection: sqlite3.Connection, entry: AuditEntry) -> AuditEntry:
+    """Chain one entry to the head as it is inside this transaction, and store it."""
+    head = connection.execute(_HEAD).fetchone()
+    stored, row = chained(entry, head[0] if head else "")
+    connection.execute(_INSERT, tuple(getattr(row, name) for name in _STORED))
+    return stored

@@ -1,0 +1,201 @@
+"""The audit in plain words: why something was handed over, why not, and what happened to it afterwards. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from governance.contracts import AuditEntry, AuditKind, CandidateTrace
+
+MILLION = 1_000_000
+SHOWN = 5  # candidates told of in a pass; the rest are counted
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        # the gate's silences
+        "no-owner": "the event did not say whose it was",
+        "disposed": "the session was over",
+        "subagent": "it came from a subagent, and subagents are left alone",
+        "no-segment": "there was nothing in it to think about",
+        "unsupported-trigger": "a routine result is watched, not looked up for",
+        "machine-authored": "a machine wrote it, not the user",
+        "empty-signal": "it was an acknowledgement or had no words that say anything",
+        "duplicate-context": "the same had been seen just before",
+        "user-muted": "the user had muted this session",
+        "incognito": "the session is incognito",
+        "no-surface": "the host had no place for a packet here",
+        "cooldown": "it was too soon after the last look at this need",
+        "below-threshold": "the need was too weak",
+        "prefetched": "it was looked up in advance only; such a result is never handed over",
+        # the pass's silences
+        "superseded": "a newer memory, or a newer step, had taken its place",
+        "no-candidates": "no memory in reach had anything to do with it",
+        "no-confident-hit": "what was found did not match well enough to interrupt for",
+        "unsafe": "the safety rules let nothing through",
+        "awaiting-approval": "the procedure found is risky and waits for the user's approval",
+        "packet-oversize": "nothing fitted into the host's limits",
+        "discarded": "the session had moved on before the pass was done",
+        "shadow": "remora only watches in this workspace: this is what would have been handed over",
+        "fault": "something broke; a fault is a silence",
+        "audit-unavailable": "it could not be written down, and what is not written down is not handed over",
+        "rollout-off": "remora is switched off in this workspace",
+        # the inbox
+        "none-pending": "nothing was waiting",
+        "expired": "its time had passed",
+        "stale-context": "the conversation had moved on",
+        "stale-index": "a memory in it, or the memory index, had changed",
+        "digest-mismatch": "its text was not the one that had been recorded",
+        "already-visible": "the agent could see it already",
+        "boundary-used": "one packet had gone into this request already",
+        "context-reset": "a new context window had begun",
+        "replaced": "a newer packet took its place",
+        "late": "it was not ready in time",
+        "released": "the host gave it back unused",
+        "forgotten": "a memory in it was forgotten",
+        "session-closed": "the session was closed",
+        # the ranking's drops
+        "index-conflict": "two different records claim the same id",
+        "not-active": "it is not active",
+        "not-yet-valid": "it is not valid yet",
+        "contradicted": "a newer memory says otherwise",
+        "already-shown": "it was shown in this context window before",
+        "shown-alike": "one that says nearly the same was shown before",
+        "already-read": "the agent had read it at this version",
+        "duplicate-content": "another memory has the same text",
+        "near-duplicate": "another memory says nearly the same",
+        "same-topic": "enough was said about this already",
+        "over-budget": "there was no room left",
+        "below-bar": "it did not match well enough",
+        # the safety rules
+        "scope": "its scope does not admit this session",
+        "revoked": "it was taken back, put away or deprecated",
+        "corrected": "the user corrected it",
+        "muted": "the user muted it",
+        "quarantined": "it is under suspicion or must be checked again",
+        "secret": "it holds a secret or personal data",
+        "injection": "it reads like an instruction to the agent",
+        "stale-record": "it changed or is gone since it was found",
+        "high-risk": "it is a risky procedure that the user has not approved",
+        "trust-level": "its origin is too weak for what would have been shown",
+        "inactive-procedure": "there is no validated, active procedure behind it",
+        "stale-activation": "the advice to show it was meant for another moment",
+        "activation-cooldown": "the procedure was offered just before",
+        "stale-resource": "the resource it points to had changed",
+        "identity-mismatch": "it was not made for this session and agent",
+        # verdicts
+        "clear": "no rule objected",
+        "degraded": "no rule objected, and only the fallback search had answered",
+        "nothing-left": "every memory found was removed by a rule",
+        "nothing-ranked": "there was nothing to judge",
+    }
+)
+
+
+def sentence(reason: str) -> str:
+    """What a reason means, in words. A rule that broke says so; an unknown reason stands for itself."""
+    broken = reason.removeprefix("broken:")
+    if broken != reason:
+        return f"the rule {broken} broke, and a broken rule denies"
+    return REASONS.get(reason, reason)
+
+
+def explain(entries: Sequence[AuditEntry], memory_id: str | None = None) -> list[str]:
+    """The entries, in any order, as lines: oldest first, one headline an entry, its details indented.
+
+    With `memory_id` only what concerns that memory is told.
+    """
+    ordered = sorted(entries, key=lambda entry: (entry.at, entry.cursor.event_seq if entry.cursor else 0))
+    if not ordered:
+        return ["Nothing is recorded about this."]
+    return [line for entry in ordered for line in _told(entry, memory_id)]
+
+
+def _told(entry: AuditEntry, memory_id: str | None) -> Iterator[str]:
+    when = datetime.fromtimestamp(entry.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    step = "" if entry.step is None else f", step {entry.step}"
+    yield f"{when} UTC{step}: {_headline(entry)} [{entry.audit_id}]"
+    if entry.kind is AuditKind.PASS:
+        yield from (f"  {line}" for line in _pass(entry, memory_id))
+
+
+def _headline(entry: AuditEntry) -> str:
+    why = sentence(entry.reason)
+    packet = "a packet" if entry.packet is None else f"packet {entry.packet.packet_id}"
+    match entry.kind:
+        case AuditKind.PASS if entry.packet is not None and entry.outcome != "packet":
+            return f"{packet} after {_trigger(entry)} was not offered: {why}."
+        case AuditKind.PASS if entry.packet is not None:
+            return f"{packet} was offered after {_trigger(entry)}, because of {entry.reason.replace('-', ' ')}."
+        case AuditKind.PASS:
+            return f"silent after {_trigger(entry)}: {why}{_note(entry)}."
+        case AuditKind.CLAIM if entry.packet is None:
+            return f"a claim{_place(entry)} got nothing: {why}."
+        case AuditKind.CLAIM:
+            return f"{packet} was claimed{_place(entry)}."
+        case AuditKind.DELIVERY:
+            return f"{packet} reached the agent{_place(entry)}."
+        case AuditKind.DROP:
+            return f"{packet} was dropped: {why}."
+        case AuditKind.FEEDBACK:
+            return f"the user called {entry.memory_id or packet} {entry.outcome}."
+        case AuditKind.POLICY:
+            return f"the settings changed: {entry.outcome}."
+
+
+def _pass(entry: AuditEntry, memory_id: str | None) -> Iterator[str]:
+    if memory_id is None:
+        yield from _looked(entry)
+    told = [one for one in entry.candidates if memory_id in (None, one.memory_id)]
+    told.sort(key=lambda one: (not one.kept, one.rank or len(entry.candidates) + 1, one.memory_id))
+    yield from (_fate(one) for one in told[:SHOWN])
+    if len(told) > SHOWN:
+        yield f"and {len(told) - SHOWN} more, left out"
+    if memory_id is not None and not told:
+        yield f"{memory_id} was not among what was found"
+    if entry.packet is not None and memory_id is None:
+        count = len(entry.packet.items)
+        items = "1 memory" if count == 1 else f"{count} memories"
+        yield f"packet: {items}, {entry.packet.bytes} bytes, shown as {entry.packet.level.value}"
+
+
+def _looked(entry: AuditEntry) -> Iterator[str]:
+    if entry.gate is not None and (entry.gate.score or entry.gate.signals):
+        strongest = sorted(entry.gate.signals.items(), key=lambda item: (-item[1], item[0]))
+        signals = ", ".join(f"{name.replace('-', ' ').replace('_', ' ')} {_share(value)}" for name, value in strongest)
+        yield f"need {_share(entry.gate.score)}{f' ({signals})' if signals else ''}"
+    for arm in entry.arms:
+        late = f", {arm.shortfall}" if arm.shortfall else ""
+        yield f"{arm.name}: {arm.hits} found in {arm.micros / 1000:.1f} ms{late}"
+    if entry.verdict is not None:
+        yield f"safety: {entry.verdict.action.value}, {sentence(entry.verdict.reason)}"
+
+
+def _fate(candidate: CandidateTrace) -> str:
+    evidence = f"match {_share(candidate.mass)}, agreement {_share(candidate.agree)}"
+    if candidate.kept:
+        return f"kept {candidate.memory_id}: {evidence}"
+    return f"left out {candidate.memory_id}: {sentence(candidate.drop_reason or 'below-bar')} ({evidence})"
+
+
+def _trigger(entry: AuditEntry) -> str:
+    kind, _, state = entry.trigger.partition(":")
+    named = {
+        "prompt": "a prompt",
+        "call": "a tool call",
+        "result": "a tool result",
+        "reply": "a reply",
+        "seed": "a start",
+    }
+    words = named.get(kind, kind or "an event")
+    return words.replace("a tool", f"a {state} tool") if state else words
+
+
+def _place(entry: AuditEntry) -> str:
+    return "" if entry.surface is None else f" at {entry.surface}"
+
+
+def _note(entry: AuditEntry) -> str:
+    return "" if not entry.note else f" ({sentence(entry.note)})"
+
+
+def _share(millionths: int) -> str:
+    return f"{millionths / MILLION:.2f}"

@@ -1,0 +1,31 @@
+"""How the injection tables write their patterns: phrases, one alternative a string; a space is any white space."""
+
+from governance.screening.matching import Check, Rule, anything
+
+EARLIER = "(?:previous|prior|earlier|preceding|above|foregoing|former|existing|original|initial|past)"
+ORDERS = (
+    "(?:instructions?|directions?|prompts?|rules?|guidelines?|constraints?|orders?|commands?|directives?|polic(?:y|ies)"
+    "|messages?|context|training|restrictions?)"
+)
+AGENT = (
+    "(?:(?:AI|LLM|coding|software|any|all|every|each|the|this) )*"
+    "(?:assistants?|agents?|LLMs?|AIs?|models?|Claude|Codex|Copilot|Gemini|ChatGPT)"
+)
+HOST = r"(?:https?://[^\s\"'<>]+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,12}\b(?:/[^\s\"'<>]*)?)"
+SENSITIVE = (
+    r"(?:~/\.[a-z]\w*|\.ssh\b|\.env\b|\bid_(?:rsa|ed25519)|\b(?:credentials?|secrets?|passwords?|tokens?|conversations?)\b"
+    r"|\b(?:api|private|ssh|access) keys?\b|\benv(?:ironment)? var\w*|\bchat (?:history|logs?)\b|\bsystem prompt\b"
+    r"|\bprintenv\b|\boutput of env\b"
+    r"|\b(?:user|customer|account|all|all the) (?:data|messages?|input)\b|\bchanged files\b|\bworkspace\b"
+    r"|\bhome (?:folder|directory)\b|密钥|令牌|密码|环境变量|凭证|私钥|对话|聊天记录|用户数据)"
+)
+
+
+def either(*alternatives: str) -> str:
+    """One pattern of all alternatives, whatever the case of the letters; each space stands for any white space."""
+    return "(?i)" + "|".join(alternatives).replace(" ", r"\s+")
+
+
+def rule(family: str, *alternatives: str, check: Check = anything, severity: str = "high") -> Rule:
+    """A rule of the family `injection.<family>`."""
+    return Rule(family=f"injection.{family}", pattern=either(*alternatives), check=check, severity=severity)

@@ -1,0 +1,202 @@
+"""Settings and places: the only reader of configuration files and of the environment.
+
+What a user may set is `Config`, in TOML; constants of the pass are versioned policy, not settings. Secrets that belong
+to this installation (the install key, the HTTP token) are made here once and are readable by their owner alone.
+"""
+
+import os
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import platformdirs
+
+from host.errors import ConfigFault
+from host.namespace import DATABASE_FILE, HTTP_SOCKET_FILE, INDEX_FILE, LOCK_FILE, env, name
+from host.paths import socket_path
+
+KEY_BYTES = 32
+TOKEN_CHARACTERS = 43
+LOOPBACK = "127.0.0.1"
+
+Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+
+
+class DaemonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[daemon]`: how the background process listens and speaks."""
+
+    http: bool = True  # listen for HTTP hooks, on loopback and on a second Unix socket
+    http_port: Port = 0  # 0: a free port, chosen once and kept
+    connections: Annotated[int, msgspec.Meta(ge=8, le=8192)] = 2048  # at once, on the Unix socket
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything a user can set."""
+
+    daemon: DaemonSettings = DaemonSettings()
+
+
+class Paths(msgspec.Struct, frozen=True, kw_only=True):
+    """Where everything of one installation is. Folders may not exist yet."""
+
+    data: Path
+    state: Path
+    config_file: Path
+    socket: Path
+    http_socket: Path
+    lock: Path  # beside the socket: one daemon a socket
+    data_lock: Path  # beside the databases: one daemon a data folder
+    database: Path
+    index: Path
+    key_file: Path
+    token_file: Path
+    port_file: Path
+    log_file: Path
+
+
+def environment() -> Mapping[str, str]:
+    """The process's environment."""
+    return os.environ
+
+
+def locate(environ: Mapping[str, str]) -> Paths:
+    """The places for this environment: `…_DATA`, `…_SOCKET` and `…_CONFIG` name others than the usual ones.
+
+    With a data folder of its own an installation keeps its state in there too, apart from the user's usual one.
+    """
+    own = environ.get(env("data"), "")
+    data = Path(own).absolute() if own else platformdirs.user_data_path(name(), appauthor=False)
+    state = data / "state" if own else platformdirs.user_state_path(name(), appauthor=False)
+    if not own and state == data:  # one folder for both, as on macOS
+        state = data / "state"
+    chosen = environ.get(env("config"), "")
+    usual = data if own else platformdirs.user_config_path(name(), appauthor=False)
+    socket_file = Path(socket_path(environ, os.getuid()))
+    return Paths(
+        data=data,
+        state=state,
+        config_file=Path(chosen).absolute() if chosen else usual / "config.toml",
+        socket=socket_file,
+        http_socket=socket_file.with_name(HTTP_SOCKET_FILE),
+        lock=socket_file.with_name(LOCK_FILE),
+        data_lock=data / LOCK_FILE,
+        database=data / DATABASE_FILE,
+        index=data / INDEX_FILE,
+        key_file=data / "install.key",
+        token_file=state / "http.token",
+        port_file=state / "http.port",
+        log_file=state / "daemon.log",
+    )
+
+
+def load(paths: Paths) -> Config:
+    """The settings; without a file, the defaults. Raises ConfigFault that names the field."""
+    try:
+        raw = paths.config_file.read_bytes()
+    except FileNotFoundError:
+        return Config()
+    except OSError as error:
+        raise ConfigFault(
+            f"The configuration {paths.config_file} cannot be read: {error.strerror}.", "Check its permissions."
+        ) from error
+    try:
+        return msgspec.toml.decode(raw, type=Config)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigFault(
+            f"The configuration {paths.config_file} cannot be used: {error}.",
+            "Correct the line, or remove it to get the default.",
+        ) from error
+
+
+def make_folders(paths: Paths) -> None:
+    """The data and the state folder, for their owner alone."""
+    for folder in (paths.data, paths.state):
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigFault(
+                f"The folder {folder} cannot be made: {error.strerror}.",
+                f"Make it yourself, or name another with {env('data')}.",
+            ) from error
+
+
+def install_key(paths: Paths) -> bytes:
+    """The secret of this installation (32 bytes): digests and references are keyed with it. Made once."""
+    key = _kept(paths.key_file, lambda: secrets.token_bytes(KEY_BYTES))
+    if len(key) != KEY_BYTES:
+        raise ConfigFault(
+            f"The install key {paths.key_file} is damaged: it has {len(key)} bytes instead of {KEY_BYTES}.",
+            "Restore it from a backup; without it, what is stored cannot be matched with what comes in.",
+        )
+    return key
+
+
+def http_token(paths: Paths) -> str:
+    """The bearer token of HTTP hooks. Made once."""
+    token = (
+        _kept(paths.token_file, lambda: secrets.token_urlsafe(KEY_BYTES).encode()).decode("ascii", "replace").strip()
+    )
+    if len(token) < TOKEN_CHARACTERS or not token.isascii():
+        raise ConfigFault(f"The token {paths.token_file} is damaged.", "Remove the file, and connect the hosts again.")
+    return token
+
+
+def ensure_port(paths: Paths, wanted: int = 0) -> int:
+    """The loopback port of HTTP hooks: `wanted`, else the one chosen before, else a free one, from then on kept.
+
+    It is only chosen here; whether it can still be bound shows when the daemon starts.
+    """
+    if wanted:
+        return wanted
+    said = _kept(paths.port_file, lambda: str(_free_port()).encode())
+    if not said.strip().isdigit() or not 0 < int(said) <= 65535:
+        raise ConfigFault(f"The port file {paths.port_file} is damaged.", "Remove it, and connect the hosts again.")
+    return int(said)
+
+
+def move_port(paths: Paths) -> int:
+    """Give up the port that was kept (something else holds it) and choose another."""
+    paths.port_file.unlink(missing_ok=True)
+    return ensure_port(paths)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _kept(file: Path, make: Callable[[], bytes]) -> bytes:
+    """The content of a private file, made once: of two that make it at the same time one wins, and both read it."""
+    try:
+        if not file.exists():
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
+            _write_private(draft, make())
+            try:
+                os.link(draft, file)
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
+        if file.stat().st_mode & 0o077:
+            file.chmod(0o600)
+        return file.read_bytes()
+    except OSError as error:
+        raise ConfigFault(
+            f"{file} cannot be made or read: {error.strerror}.", "Check the folder's permissions."
+        ) from error
+
+
+def _write_private(file: Path, content: bytes) -> None:
+    number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(number, content)
+        os.fsync(number)
+    finally:
+        os.close(number)

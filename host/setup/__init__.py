@@ -1,0 +1,1 @@
+"""Connecting agent products: their settings, edited in place and taken back. One module a product."""

@@ -1,0 +1,165 @@
+"""Following a transcript while its host writes it, and what is heard of it at hook time.
+
+`begin` and `advance` are the only functions here that touch the disk; both block and belong on a thread. `Overhearing`
+is pure. At hook time the hooks tell prompts, calls and results already: of the transcript only the agent's own words
+and the hook texts that the host has put before its model are taken.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import BinaryIO
+
+import msgspec
+
+from host.transcripts import claude_words as words
+from host.transcripts.records import (
+    MAIN,
+    Ids,
+    Place,
+    Record,
+    blocks_of,
+    event,
+    millis,
+    parse,
+    record_of,
+    text_of,
+)
+from recall.canonical import bytes_digest, text_digest
+from recall.contracts import EventEnvelope, EventType, Frozen, Millis
+
+MARK = 4096  # bytes before the offset whose digest says that the file is still the same
+STEP = 8 * 1024 * 1024
+LONGEST = 64 * 1024 * 1024  # a longer line is passed over
+
+
+class Tail(Frozen, frozen=True, kw_only=True):
+    """How far a file was read. `mark`: digest of the last bytes read, the end of the last line. `skipping`: within a
+    line that is too long."""
+
+    path: str
+    offset: int = 0
+    inode: int = 0
+    mark: str = ""
+    skipping: bool = False
+
+
+class Overheard(Frozen, frozen=True, kw_only=True):
+    envelopes: tuple[EventEnvelope, ...] = ()
+    shown: tuple[str, ...] = ()
+
+
+def begin(path: str, back: int | None = None) -> Tail:
+    """Where to start: at the beginning, or at the first line that starts within the last `back` bytes."""
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            offset = 0 if back is None or back >= size else size - back
+            if offset:
+                file.seek(offset - 1)
+                offset += len(file.readline(LONGEST)) - 1
+            return Tail(path=path, offset=offset, inode=os.fstat(file.fileno()).st_ino, mark=_mark(file, offset))
+    except OSError:
+        return Tail(path=path)
+
+
+def advance(tail: Tail, max_bytes: int = STEP) -> tuple[tuple[bytes, ...], Tail]:
+    """The whole lines added since, with their line ends: about `max_bytes`, but at least one line if there is one.
+
+    An unfinished last line waits. A file that was replaced, cut or rewritten is read again from its beginning; a file
+    that is not there has nothing to say.
+    """
+    try:
+        with open(tail.path, "rb") as file:
+            inode = os.fstat(file.fileno()).st_ino
+            if tail.offset and (inode != tail.inode or _mark(file, tail.offset) != tail.mark):
+                tail = Tail(path=tail.path)
+            file.seek(tail.offset)
+            data = file.read(max_bytes)
+            while b"\n" not in data and len(data) < LONGEST and (more := file.read(STEP)):
+                data += more
+            end = data.rfind(b"\n") + 1
+            taken = end or (len(data) if len(data) >= LONGEST else 0)
+            lines = tuple(line + b"\n" for line in data[:end].split(b"\n")[:-1])
+            offset = tail.offset + taken
+            after = Tail(
+                path=tail.path,
+                offset=offset,
+                inode=inode,
+                mark=_mark(file, offset),
+                skipping=not end if taken else tail.skipping,
+            )
+            return lines[1:] if tail.skipping else lines, after
+    except OSError:
+        return (), tail
+
+
+def reply(place: Place, prompt_id: str, text: str, message_id: str | None = None) -> EventEnvelope:
+    """An assistant message as hook time tells it: from the transcript and from the Stop hook alike, so one event."""
+    ids = Ids(event=f"reply:{prompt_id}:{text_digest(text)[:16]}", message=message_id or None)
+    return event(place, EventType.ASSISTANT_MESSAGE, {"text": text}, ids)
+
+
+class Overhearing:
+    """What one Claude Code session's transcript tells beside the hooks: the main agent's texts, and the shown texts.
+
+    Texts written before `since` (epoch ms) are not told. A reply that calls a tool is one assistant message, told at
+    the call. The texts of any other are told one by one, since the Stop hook tells the last of them alone.
+    """
+
+    def __init__(self, session_id: str, workspace: str, since: Millis = 0) -> None:
+        self._place = Place(session_id=session_id, agent_id=MAIN, workspace=workspace)
+        self._since = since
+        self._prompt_id = ""
+        self._message_id = ""
+        self._texts: list[str] = []
+
+    def hear(self, lines: Iterable[bytes]) -> Overheard:
+        """The events and shown texts of further lines."""
+        envelopes: list[EventEnvelope] = []
+        shown: list[str] = []
+        for line in lines:
+            record = parse(line) or {}
+            match text_of(record, "type"):
+                case "attachment":
+                    attachment = record_of(record, "attachment")
+                    if text_of(attachment, "type") == "hook_additional_context":
+                        shown += words.texts_of(attachment.get("content"))
+                case "user" if not _aside(record):
+                    envelopes += self._told(self._texts)
+                    self._prompt_id = text_of(record, "promptId") or self._prompt_id
+                case "assistant" if not _aside(record):
+                    envelopes += self._replied(record)
+        envelopes += self._told(self._texts)
+        return Overheard(envelopes=tuple(envelopes), shown=tuple(shown))
+
+    def _replied(self, record: Record) -> list[EventEnvelope]:
+        message = record_of(record, "message")
+        message_id = text_of(message, "id") or text_of(record, "uuid")
+        told = self._told(self._texts) if message_id != self._message_id else []
+        self._message_id = message_id
+        at = millis(record.get("timestamp"))
+        self._place = msgspec.structs.replace(self._place, at=self._place.at if at is None else at)
+        if self._place.at < self._since:
+            return told
+        blocks = blocks_of(message.get("content"))
+        self._texts += [text.strip() for block in blocks if (text := text_of(block, "text")).strip()]
+        if any(text_of(block, "type") == "tool_use" for block in blocks):
+            told += self._told(["\n".join(self._texts)] if self._texts else [])
+        return told
+
+    def _told(self, texts: list[str]) -> list[EventEnvelope]:
+        self._texts = []
+        return [reply(self._place, self._prompt_id, text, self._message_id) for text in texts]
+
+
+def _aside(record: Record) -> bool:
+    """Whether a record is not the main agent's own: a subagent's, or made up by the harness after an error."""
+    synthetic = text_of(record_of(record, "message"), "model") == "<synthetic>"
+    return record.get("isSidechain") is True or record.get("isApiErrorMessage") is True or synthetic
+
+
+def _mark(file: BinaryIO, offset: int) -> str:
+    """Digest of the bytes just before `offset`; empty at the beginning."""
+    start = max(0, offset - MARK)
+    file.seek(start)
+    return bytes_digest(file.read(offset - start)) if offset else ""

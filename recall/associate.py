@@ -1,0 +1,99 @@
+"""C-04: ask every arm at once, within one budget; what is late or broken costs only its own answer.
+
+When the lexical arm has no answer, the records held in memory are scanned instead (`fallback`) and the whole is marked
+degraded. The only `except Exception` is around a source: it is foreign code to a pass, and its fault is a shortfall.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from recall.contracts import ArmReport, Candidate, Cue, Found, Frozen, Index, Source, SourceName, TermStatistics
+from recall.fallback import Breaker, hot_scan, hot_statistics
+
+FALLBACK = "fallback"
+
+
+class AssociationPolicy(Frozen, frozen=True, kw_only=True):
+    """How long all arms together may take."""
+
+    budget_seconds: Annotated[float, Meta(ge=0, le=5)] = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A source by name, with the breaker that guards it."""
+
+    name: str
+    source: Source
+    breaker: Breaker
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    report: ArmReport
+    candidates: Sequence[Candidate] = ()
+
+
+async def associate(
+    cue: Cue, index: Index, arms: Sequence[Arm], policy: AssociationPolicy, clock_micros: Callable[[], int]
+) -> Found:
+    """Candidates of all arms in the order of `arms`, each arm's report, and the statistics that confidence needs."""
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(_ask(arm, cue, index, policy, clock_micros)) for arm in arms]
+        counting = group.create_task(_count(cue, index, policy))
+    answers = [task.result() for task in asked]
+    statistics = counting.result()
+    if any(answer.report.name == SourceName.LEXICAL and answer.report.shortfall for answer in answers):
+        answers.append(_from_memory(cue, index, clock_micros))
+    return Found(
+        candidates=tuple(candidate for answer in answers for candidate in answer.candidates),
+        arms=tuple(answer.report for answer in answers),
+        statistics=statistics or hot_statistics(cue, index),
+        index_version=index.version,
+        degraded=statistics is None or len(answers) > len(arms),
+    )
+
+
+async def _ask(arm: Arm, cue: Cue, index: Index, policy: AssociationPolicy, clock_micros: Callable[[], int]) -> _Answer:
+    started = clock_micros()
+    if not arm.breaker.allows(started):
+        return _Answer(ArmReport(name=arm.name, hits=0, micros=0, shortfall="open-breaker"))
+    try:
+        async with asyncio.timeout(policy.budget_seconds):
+            candidates = await arm.source(cue, index)
+    except TimeoutError:
+        return _short(arm, started, clock_micros(), "late")
+    except asyncio.CancelledError:
+        arm.breaker.abandoned()
+        raise
+    except Exception:  # noqa: BLE001  (boundary: a source that breaks is a shortfall, the other arms count)
+        return _short(arm, started, clock_micros(), "broken")
+    arm.breaker.succeeded()
+    return _Answer(ArmReport(name=arm.name, hits=len(candidates), micros=clock_micros() - started), candidates)
+
+
+def _short(arm: Arm, started: int, now: int, shortfall: str) -> _Answer:
+    arm.breaker.failed(now)
+    return _Answer(ArmReport(name=arm.name, hits=0, micros=now - started, shortfall=shortfall))
+
+
+async def _count(cue: Cue, index: Index, policy: AssociationPolicy) -> TermStatistics | None:
+    """Document counts of the cue's terms; None when the tables do not give them in time."""
+    if not cue.terms:
+        return TermStatistics(total=0, counts={})
+    try:
+        async with asyncio.timeout(policy.budget_seconds):
+            return await index.statistics(cue.terms, cue.scope)
+    except Exception:  # noqa: BLE001  (boundary: like a source; the pass goes on with what is held in memory)
+        return None
+
+
+def _from_memory(cue: Cue, index: Index, clock_micros: Callable[[], int]) -> _Answer:
+    started = clock_micros()
+    candidates = hot_scan(cue, index)
+    micros = clock_micros() - started
+    return _Answer(ArmReport(name=FALLBACK, hits=len(candidates), micros=micros, shortfall="degraded"), candidates)

@@ -1,0 +1,107 @@
+"""Reading a root: which of its files changed, and what that means for the index. Runs on a worker thread (M-06)."""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+
+from recall.canonical import bytes_digest
+from recall.contracts import Frozen
+from recall.documents import SUFFIXES, Document, Unreadable, read, scan, stamp
+from recall.entries import FileChange, Known, Place, changed
+from recall.indexing import KnownFile, KnownRoot
+from recall.markers import FileHome
+
+BATCH = 64  # files taken in by one transaction
+
+
+class Look(Frozen, frozen=True, kw_only=True):
+    """What a look at a root saw: files whose stamp is news, files that are gone, and those passed over, with reason."""
+
+    news: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    passed_over: Mapping[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.news or self.gone or self.passed_over)
+
+
+def place_of(path: str) -> Place:
+    """A root's place on disk. One that is, or is named like, a Markdown file is a single file."""
+    real = os.path.realpath(path)
+    if os.path.isfile(real) or (real.endswith(SUFFIXES) and not os.path.isdir(real)):
+        return Place(path=real, folder=os.path.dirname(real), file=os.path.basename(real))
+    return Place(path=real, folder=real)
+
+
+def lies_within(path: str, folder: str) -> bool:
+    """Whether a path, its symlinks resolved, is the folder or below it."""
+    real, top = os.path.realpath(path), os.path.realpath(folder)
+    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def below(path: str, place: Place) -> str | None:
+    """The path relative to the root, symlinks resolved; None when it is not of this root."""
+    if "\0" in path or not path:
+        return None
+    real = os.path.realpath(path)
+    if place.file is not None:
+        return place.file if real == place.path else None
+    start = place.folder.rstrip(os.sep) + os.sep
+    return real.removeprefix(start) if real.startswith(start) else None
+
+
+def look(place: Place, known: Mapping[str, KnownFile], only: Collection[str] | None) -> Look | None:
+    """Compare stamps with the index; of the files named in `only`, or of all. None: the root itself is missing."""
+    if place.file is not None:
+        now = stamp(place.folder, place.file)
+        seen, passed_over = ({place.file: now} if now else None), {}
+    elif only is None:
+        found = scan(place.folder)
+        seen, passed_over = (dict(found.files), dict(found.passed_over)) if found else (None, {})
+    else:
+        stamps = {name: now for name in only if (now := stamp(place.folder, name)) is not None}
+        seen, passed_over = stamps if os.path.isdir(place.folder) else None, {}
+    if seen is None:
+        return None
+    asked = known.keys() if only is None else known.keys() & set(only)
+    return Look(
+        # A file that is named has news to tell, whatever its stamp: two edits within one tick look alike.
+        news=tuple(sorted(name for name, now in seen.items() if only or _differs(known.get(name), now))),
+        gone=tuple(sorted(asked - seen.keys() - passed_over.keys())),
+        passed_over={name: why for name, why in passed_over.items() if name not in known or known[name].refused != why},
+    )
+
+
+def take(
+    place: Place,
+    root: KnownRoot,
+    names: Iterable[str],
+    known: Mapping[str, tuple[KnownFile | None, Mapping[str, Known]]],
+) -> list[FileChange]:
+    """Read files and compare them with what the index holds of each: (its file row, its records)."""
+    changes: list[FileChange] = []
+    for name in names:
+        file, records = known[name]
+        found = read(place.folder, name)
+        if isinstance(found, Unreadable) and found.reason == "gone":
+            continue  # between the look and the reading: the next look says so
+        home = FileHome(path=f"{place.folder}/{name}", relative=name, scope=root.scope, origin=root.origin)
+        if isinstance(found, Document) and file and file.stamp and bytes_digest(found.data) == file.digest:
+            if file.stamp != found.stamp:
+                changes.append(FileChange(name, file.digest, found.stamp, same=True))
+            continue
+        changes.append(changed(found, stamp(place.folder, name) or "", home, records))
+    return changes
+
+
+def passed(reasons: Mapping[str, str]) -> list[FileChange]:
+    """Files that are passed over, as the index notes them."""
+    return [FileChange(name, "", "", refused=reason) for name, reason in sorted(reasons.items())]
+
+
+def moved_away(place: Place, others: Iterable[str]) -> list[str]:
+    """Of files that hold the same records, those that are gone: the records were moved."""
+    return sorted(name for name in others if stamp(place.folder, name) is None)
+
+
+def _differs(known: KnownFile | None, now: str) -> bool:
+    return known is None or known.stamp != now

@@ -1,0 +1,298 @@
+"""Claude Code's hooks: what each payload tells, where an answer may go, and its exact form."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from host.adapters.claude_code import OUTPUT_LIMIT, decode, encode
+from host.contracts import Heard, Surface
+from host.errors import ProtocolFault
+from recall.contracts import SourceKind
+
+DATA = Path(__file__).parents[2] / "data"
+SCENARIOS = sorted((DATA / "hosts/claude-code").glob("*/hook_payloads.jsonl"))
+READ = {
+    "type": "text",
+    "file": {"filePath": "/p/a.py", "content": "x\n", "numLines": 2, "startLine": 1, "totalLines": 2},
+}
+
+
+def heard(event: str, **fields: object) -> Heard:
+    base = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/p", "prompt_id": "p1", "hook_event_name": event}
+    return decode(json.dumps(base | fields).encode(), 7)
+
+
+def told(what: Heard) -> list[tuple[str, dict[str, Any]]]:
+    return [(event.event_type, json.loads(bytes(event.payload))) for event in what.envelopes]
+
+
+def captured(scenario: str) -> list[Heard]:
+    path = DATA / "hosts/claude-code" / scenario / "hook_payloads.jsonl"
+    return [decode(json.dumps(json.loads(line)["payload"]).encode()) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "surface", "expected"),
+    [
+        ("SessionStart", {"source": "resume"}, Surface.SESSION_START, [("session/start", {"source": "resume"})]),
+        ("SessionStart", {}, Surface.SESSION_START, [("session/start", {"source": "startup"})]),
+        ("UserPromptSubmit", {"prompt": " Use pnpm. "}, Surface.USER_PROMPT, [("user/message", {"text": "Use pnpm."})]),
+        (
+            "UserPromptSubmit",
+            {"prompt": "/review the parser"},
+            Surface.USER_PROMPT,
+            [("user/message", {"text": "/review the parser", "command": "/review"})],
+        ),
+        (
+            "UserPromptSubmit",
+            {"prompt": "[Image #1]"},
+            Surface.USER_PROMPT,
+            [("user/message", {"text": "", "images": 1})],
+        ),
+        (
+            "PreToolUse",
+            {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"},
+            None,
+            [("tool/call", {"tool": "shell", "args": "ls", "nativeTool": "Bash"})],
+        ),
+        (
+            "PostToolUse",
+            {
+                "tool_name": "Bash",
+                "tool_input": {"command": "ls"},
+                "tool_use_id": "t1",
+                "tool_response": {"stdout": "a.py\n", "stderr": ""},
+            },
+            None,
+            [
+                ("tool/call", {"tool": "shell", "args": "ls", "nativeTool": "Bash"}),
+                ("tool/result", {"tool": "shell", "nativeTool": "Bash", "ok": True, "text": "a.py"}),
+            ],
+        ),
+        (
+            "PostToolUseFailure",
+            {
+                "tool_name": "Bash",
+                "tool_input": {"command": "false"},
+                "tool_use_id": "t1",
+                "error": "Exit code 1\nboom",
+            },
+            None,
+            [
+                ("tool/call", {"tool": "shell", "args": "false", "nativeTool": "Bash"}),
+                ("tool/result", {"tool": "shell", "nativeTool": "Bash", "ok": False, "text": "Exit code 1\nboom"}),
+            ],
+        ),
+        ("PostToolBatch", {"tool_calls": [{"tool_name": "Bash"}]}, Surface.POST_TOOL, []),
+        (
+            "Stop",
+            {"last_assistant_message": "Done.\n"},
+            None,
+            [("assistant/message", {"text": "Done."}), ("turn/end", {})],
+        ),
+        ("Stop", {"last_assistant_message": None}, None, [("turn/end", {})]),
+        ("SubagentStart", {"agent_id": "x", "agent_type": "Plan"}, None, [("agent/spawn", {"agentType": "Plan"})]),
+        (
+            "SubagentStop",
+            {"agent_id": "x", "agent_type": "Plan", "last_assistant_message": "Report."},
+            None,
+            [("assistant/message", {"text": "Report."}), ("agent/stop", {})],
+        ),
+        ("SubagentStop", {"agent_id": "x", "agent_type": "", "last_assistant_message": "<summary>"}, None, []),
+        ("PreCompact", {"trigger": "auto"}, None, [("session/compacting", {"trigger": "auto"})]),
+        (
+            "PostCompact",
+            {"trigger": "auto", "compact_summary": "So far."},
+            None,
+            [("session/compacted", {"trigger": "auto", "text": "So far."})],
+        ),
+        ("SessionEnd", {"reason": "clear"}, None, [("session/end", {"source": "clear"})]),
+        ("Notification", {"message": "x"}, None, []),
+        ("AnEventOfTomorrow", {}, None, []),
+    ],
+)
+def test_each_event_tells_its_own(
+    event: str, fields: dict[str, object], surface: Surface | None, expected: list[tuple[str, dict[str, object]]]
+) -> None:
+    what = heard(event, **fields)
+
+    assert told(what) == expected
+    assert what.surface is surface
+    assert what.event == event
+    assert {(e.session_id, e.workspace, e.timestamp) for e in what.envelopes} <= {("s", "/p", 7)}
+
+
+def test_a_read_tells_which_lines_were_shown() -> None:
+    fields = {"tool_name": "Read", "tool_input": {"file_path": "/p/a.py"}, "tool_use_id": "t1", "tool_response": READ}
+    (_, call), (_, result) = told(heard("PostToolUse", **fields))
+    assert call["path"] == result["path"] == "/p/a.py"
+    assert (result["text"], result["read"]["lineStart"], result["read"]["lineCount"]) == ("x\n", 1, 1)
+
+
+def test_a_call_is_the_same_event_whichever_hook_tells_it() -> None:
+    fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
+    before = heard("PreToolUse", **fields).envelopes[0]
+    after = heard("PostToolUse", **fields, tool_response="x").envelopes[0]
+    failed = heard("PostToolUseFailure", **fields, error="x").envelopes[0]
+    assert before == after == failed
+    assert before.event_id == "call:t1"
+
+
+def test_an_interrupted_or_refused_call_is_marked() -> None:
+    fields = {"tool_name": "Bash", "tool_use_id": "t1", "is_interrupt": True, "error": "stopped"}
+    assert told(heard("PostToolUseFailure", **fields))[1][1]["denied"] is True
+
+
+def test_a_result_that_the_host_calls_an_error_is_no_success() -> None:
+    fields = {"tool_name": "mcp__s__t", "tool_use_id": "t1", "tool_response": {"isError": True, "content": "bad"}}
+    assert told(heard("PostToolUse", **fields))[1][1] == {
+        "tool": "mcp:s__t",
+        "nativeTool": "mcp__s__t",
+        "ok": False,
+        "text": "bad",
+    }
+
+
+def test_case_a_prompt_of_the_harness_is_not_a_prompt() -> None:
+    for prompt in json.loads((DATA / "cases/harness-prompt-is-not-a-prompt.json").read_text())["when"]["prompts"]:
+        what = heard("UserPromptSubmit", prompt=prompt)
+        assert [event.source_kind for event in what.envelopes] == [SourceKind.LIFECYCLE]
+        assert what.surface is None
+        assert encode(what, None) == b""
+
+
+def test_a_prompt_that_the_host_calls_its_own_gets_no_answer() -> None:
+    what = heard("UserPromptSubmit", prompt="Keep going.", source="system")
+    assert (what.envelopes[0].source_kind, what.surface) == (SourceKind.LIFECYCLE, None)
+
+
+def test_case_the_payloads_folder_wins() -> None:
+    wanted = json.loads((DATA / "cases/payload-cwd-wins.json").read_text())["when"]["payload"]
+    what = heard("UserPromptSubmit", **wanted)
+    assert what.envelopes[0].workspace == wanted["cwd"]
+
+
+def test_case_a_stop_that_a_hook_kept_going_tells_nothing() -> None:
+    what = heard("Stop", stop_hook_active=True, last_assistant_message="Again.")
+    assert (what.envelopes, what.surface, encode(what, "text")) == ((), None, b"")
+
+
+@pytest.mark.parametrize("cwd", ["/u/dev/.state", "/u/dev/.state/extractor"])
+@pytest.mark.parametrize(
+    "event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop", "SessionEnd"]
+)
+def test_case_own_sessions_tell_nothing(event: str, cwd: str) -> None:
+    raw = json.dumps({"session_id": "x1", "cwd": cwd, "hook_event_name": event, "prompt": "You are …"}).encode()
+    what = decode(raw, 7, own=("/var/other", "/u/dev/.state"))
+    assert (what.envelopes, what.surface, what.transcript) == ((), None, None)
+    assert decode(raw, 7, own=("/u/dev/.stat",)).envelopes or event == "PostToolBatch"
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [
+        ({"session_id": "s", "cwd": "/p"}, "bad-payload"),
+        ({"session_id": "s", "hook_event_name": "Stop"}, "bad-payload"),
+        ({"session_id": 5, "cwd": "/p", "hook_event_name": "Stop"}, "bad-payload"),
+        ({"session_id": "s", "cwd": "/p", "hook_event_name": "Stop", "stop_hook_active": "yes"}, "bad-payload"),
+        ({"cwd": "/p", "hook_event_name": "Stop"}, "no-owner"),
+        ({"session_id": "", "cwd": "/p", "hook_event_name": "Stop"}, "no-owner"),
+    ],
+)
+def test_a_payload_that_does_not_fit_is_refused_with_its_reason(payload: dict[str, object], kind: str) -> None:
+    with pytest.raises(ProtocolFault) as caught:
+        decode(json.dumps(payload).encode())
+    assert caught.value.kind == kind
+
+
+def test_lone_surrogates_and_nul_become_sound() -> None:
+    raw = b'{"session_id":"s","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"a\\ud83d b\\u0000","prompt_id":"\\ud83d"}'
+    (event,) = decode(raw).envelopes
+    assert json.loads(bytes(event.payload)) == {"text": "a\ufffd b\ufffd"}
+    assert event.event_id is not None
+    event.event_id.encode("utf-8")
+
+
+def test_ids_make_the_same_thing_one_event_and_other_things_others() -> None:
+    same = [heard("UserPromptSubmit", prompt="continue").envelopes[0].event_id for _ in range(2)]
+    later = heard("UserPromptSubmit", prompt="continue", prompt_id="p2").envelopes[0].event_id
+    nameless = heard("UserPromptSubmit", prompt="continue", prompt_id=None).envelopes[0].event_id
+    assert same[0] == same[1] != later
+    assert nameless is None  # typed twice in an old client: two prompts
+
+
+def test_a_subagent_is_an_agent_of_its_own() -> None:
+    hooks = captured("subagent")
+    agents = {what.agent_id for what in hooks}
+    assert len(agents) == 2 and "main" in agents
+    (child,) = agents - {"main"}
+    assert [what.event for what in hooks if what.agent_id == child] == [
+        "SubagentStart",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolBatch",
+        "SubagentStop",
+    ]
+    assert all(event.agent_id == what.agent_id for what in hooks for event in what.envelopes)
+    notification = [what for what in hooks if what.event == "UserPromptSubmit"][1]
+    assert (notification.envelopes[0].source_kind, notification.surface) == (SourceKind.LIFECYCLE, None)
+
+
+@pytest.mark.parametrize("scenario", ["compact_auto", "compact_manual"])
+def test_a_compaction_resets_the_window_once(scenario: str) -> None:
+    kinds = [kind for what in captured(scenario) for kind, _ in told(what)]
+    starts = [payload for what in captured(scenario) for kind, payload in told(what) if kind == "session/start"]
+    assert [start["source"] for start in starts].count("compact") == 1
+    assert "session/compact" not in kinds
+    assert kinds.count("session/compacting") == kinds.count("session/compacted") == 1
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=[path.parent.name for path in SCENARIOS])
+def test_every_captured_payload_is_understood(path: Path) -> None:
+    for what in captured(path.parent.name):
+        assert what.session_id
+        assert what.surface in {None, Surface.SESSION_START, Surface.USER_PROMPT, Surface.POST_TOOL}
+        ids = [event.event_id for event in what.envelopes if event.event_id]
+        assert len(ids) == len(set(ids))
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolBatch", "SubagentStart"])
+def test_case_an_answer_is_one_line_of_ascii_in_the_hosts_schema(event: str) -> None:
+    text = json.loads((DATA / "cases/hook-multi-line-context.json").read_text())["given"]["memories"][0]["text"]
+
+    answer = encode(heard(event), text)
+
+    assert b"\n" not in answer and answer.isascii()
+    assert json.loads(answer) == {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd", "PostToolUse"])
+def test_events_that_must_not_or_cannot_carry_text_answer_nothing(event: str) -> None:
+    assert encode(heard(event), "a memory") == b""
+
+
+def test_case_silence_is_empty_output() -> None:
+    for event in json.loads((DATA / "cases/hook-stdout-one-json.json").read_text())["when"]["events"]:
+        assert encode(heard(event), None) == encode(heard(event), "") == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [("x" * OUTPUT_LIMIT, True), ("x" * (OUTPUT_LIMIT + 1), False), ("🚀" * 5000, True), ("🚀" * 5001, False)],
+)
+def test_text_that_the_host_would_cut_is_not_handed_over(text: str, passes: bool) -> None:
+    assert bool(encode(heard("SessionStart"), text)) is passes
+
+
+@given(st.text(max_size=300))
+def test_any_text_survives_the_way(text: str) -> None:
+    answer = encode(heard("PostToolBatch"), text)
+    if text:
+        assert json.loads(answer)["hookSpecificOutput"]["additionalContext"] == text.replace("\0", "\ufffd")

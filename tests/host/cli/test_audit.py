@@ -1,0 +1,166 @@
+"""Reading the audit: conditions become parameters, answers become lines."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from governance.contracts import AuditEntry, AuditKind, PacketTrace
+from host.cli import audit
+from host.cli.main import main
+from recall.contracts import ActivationLevel
+from tests.host.cli.fakes import FakeDaemon, answering
+
+SILENCE = AuditEntry(
+    audit_id="aud_1",
+    at=1767690959901,
+    session_ref="abcdef0123456789",
+    agent_ref="0",
+    cursor=None,
+    kind=AuditKind.PASS,
+    outcome="silence",
+    reason="no-confident-hit",
+    trigger="prompt",
+    step=3,
+)
+SPOKEN = msgspec.structs.replace(
+    SILENCE,
+    audit_id="aud_2",
+    outcome="packet",
+    reason="tool-failure",
+    packet=PacketTrace(
+        packet_id="pkt_1",
+        exact_digest="e",
+        semantic_digest="s",
+        bytes=9,
+        level=ActivationLevel.EXCERPT,
+        items=("mem_1",),
+    ),
+)
+
+
+def run(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any], *arguments: str) -> tuple[Result, FakeDaemon]:
+    daemon = answering(monkeypatch, audit, answers)
+    return CliRunner().invoke(main, ["audit", *arguments]), daemon
+
+
+def test_list_asks_for_what_was_given_and_prints_a_line_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, daemon = run(
+        monkeypatch,
+        {"audit.query": {"entries": [SPOKEN, SILENCE]}},
+        "list",
+        "--session",
+        "s1",
+        "--step",
+        "3",
+        "--kind",
+        "pass",
+    )
+
+    assert daemon.params("audit.query") == {"sessionId": "s1", "step": 3, "kind": "pass", "limit": 50}
+    assert [line.split()[2] for line in result.output.splitlines()[1:]] == ["aud_2", "aud_1"]
+
+
+def test_what_shadow_mode_would_have_said_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, daemon = run(monkeypatch, {"audit.query": {"entries": []}}, "list", "--would")
+
+    assert daemon.params("audit.query")["reason"] == "shadow"
+    assert result.output == "No entry matches.\n"
+
+
+def test_a_reason_that_does_not_exist_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = run(monkeypatch, {}, "list", "--reason", "because")
+
+    assert result.exit_code == 2
+
+
+def test_show_prints_the_entry_the_packet_and_what_came_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = msgspec.structs.replace(SPOKEN, audit_id="aud_3", kind=AuditKind.DELIVERY, outcome="delivered")
+    answer = {"entry": SPOKEN, "packet": {"rendered": "the \x1b[31mtext", "state": "delivered"}, "later": [later]}
+
+    result, daemon = run(monkeypatch, {"audit.get": answer}, "show", "aud_2")
+
+    assert daemon.params("audit.get") == {"auditId": "aud_2"}
+    assert "pass: packet, tool-failure" in result.output
+    assert "the " in result.output and "\x1b" not in result.output
+    assert "aud_3" in result.output.partition("What came after:")[2]
+
+
+def test_the_text_of_a_forgotten_memory_is_said_to_be_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {"entry": SPOKEN, "packet": {"rendered": "", "state": "dropped"}, "later": []}
+
+    result, _ = run(monkeypatch, {"audit.get": answer}, "show", "aud_2")
+
+    assert "its text was erased" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "params"),
+    [
+        (["--session", "s1", "--step", "3"], {"sessionId": "s1", "step": 3}),
+        (["--memory", "mem_1", "--workspace", "/"], {"memoryId": "mem_1", "workspace": "/"}),
+    ],
+)
+def test_explain_prints_the_audits_sentences(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], params: dict[str, object]
+) -> None:
+    result, daemon = run(
+        monkeypatch, {"audit.explain": {"lines": ["It was quiet."], "entries": []}}, "explain", *arguments
+    )
+
+    assert daemon.params("audit.explain") == params
+    assert result.output == "It was quiet.\n"
+
+
+def test_explain_of_an_entry_speaks_of_that_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {"entry": SILENCE, "packet": None, "later": []}
+
+    result, daemon = run(monkeypatch, {"audit.get": answer}, "explain", "aud_1", "--json")
+
+    assert daemon.params("audit.get") == {"auditId": "aud_1"}
+    explained = json.loads(result.output)
+    assert explained["lines"] and [entry["auditId"] for entry in explained["entries"]] == ["aud_1"]
+
+
+def test_explain_needs_one_thing_to_explain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments in ([], ["--session", "s1"], ["aud_1", "--memory", "mem_1"]):
+        result, _ = run(monkeypatch, {}, "explain", *arguments)
+
+        assert result.exit_code == 2, arguments
+
+
+@pytest.mark.parametrize(("arguments", "told"), [([], 3), (["--limit", "1"], 1), (["--limit", "2"], 2)])
+def test_follow_tells_entries_until_its_limit(monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: int) -> None:
+    def listen(method: str, field: str, kind: type[AuditEntry], handle: Callable[[AuditEntry], bool]) -> None:
+        assert (method, field, kind) == ("audit.subscribe", "entry", AuditEntry)
+        for entry in (SILENCE, SPOKEN, SILENCE):
+            if not handle(entry):
+                return
+
+    monkeypatch.setattr(audit, "listen", listen)
+
+    result = CliRunner().invoke(main, ["audit", "follow", "--json", *arguments])
+
+    assert [json.loads(line)["kind"] for line in result.output.splitlines()] == ["pass"] * told
+
+
+def test_ctrl_c_ends_following_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listen(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(audit, "listen", listen)
+
+    assert CliRunner().invoke(main, ["audit", "follow"]).exit_code == 0
+
+
+def test_a_broken_chain_ends_with_1_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = run(monkeypatch, {"audit.verify": {"ok": True, "entries": 7}}, "verify")
+    broken, _ = run(
+        monkeypatch, {"audit.verify": {"ok": False, "entries": 7, "problem": "row 3 was changed"}}, "verify"
+    )
+
+    assert (whole.exit_code, whole.output) == (0, "7 entries, the chain holds.\n")
+    assert broken.exit_code == 1 and "row 3 was changed" in broken.output

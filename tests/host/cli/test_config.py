@@ -1,0 +1,46 @@
+"""Settings that hold are shown; a file that cannot be used is refused with the field's name."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from host.cli.main import main
+from host.namespace import env
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    monkeypatch.setenv(env("config"), str(path))
+    return path
+
+
+def test_without_a_file_the_defaults_hold(file: Path) -> None:
+    result = CliRunner().invoke(main, ["config", "show"])
+
+    assert result.exit_code == 0
+    assert 'daemon.log_level = "info"' in result.output and str(file) in result.output
+
+
+def test_what_the_file_says_holds(file: Path) -> None:
+    file.write_text('[daemon]\nlog_level = "warning"\n')
+
+    shown = json.loads(CliRunner().invoke(main, ["config", "show", "--json"]).output)
+
+    assert shown["daemon"]["log_level"] == "warning"
+
+
+def test_a_file_that_can_be_used_is_said_to_be(file: Path) -> None:
+    result = CliRunner().invoke(main, ["config", "check"])
+
+    assert (result.exit_code, result.output) == (0, "The configuration can be used.\n")
+
+
+def test_an_unknown_setting_is_refused_by_name(file: Path) -> None:
+    file.write_text("[daemon]\nspeed = 3\n")
+
+    result = CliRunner().invoke(main, ["config", "check"])
+
+    assert result.exit_code == 1 and "speed" in result.output and result.output.startswith("Error: ")

@@ -1,0 +1,41 @@
+"""Tables hold data as it is: no markup, no escape sequences, nothing cut in a pipe."""
+
+import pytest
+
+from host.cli.tables import one_line, plain, print_panel, print_table, when
+
+
+def test_data_is_never_read_as_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("a", "b"), [("[red]x[/red]", ":smile: \x1b[31mred")])
+
+    printed = capsys.readouterr().out
+    assert "[red]x[/red]" in printed and ":smile:" in printed and "\x1b" not in printed
+
+
+def test_a_pipe_gets_an_id_whole_and_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    identity = "mem_" + "0" * 32
+
+    print_table(("memory", "text"), [(identity, "word " * 20)])
+
+    heading, row = capsys.readouterr().out.splitlines()
+    assert heading.startswith("memory") and row.startswith(identity) and row.rstrip().endswith("word")
+
+
+def test_a_panel_has_a_title_and_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_panel("a [title]", "line one\nline two")
+
+    printed = capsys.readouterr().out
+    assert "a [title]" in printed and "line one" in printed and "line two" in printed
+
+
+def test_one_line_folds_blanks_and_cuts_with_a_mark() -> None:
+    assert one_line(" a\n\n b ") == "a b"
+    assert one_line("abcdef", 4) == "abc…"
+
+
+def test_times_are_utc() -> None:
+    assert when(1767690959901) == "2026-01-06 09:15:59"
+
+
+def test_plain_text_keeps_its_words() -> None:
+    assert plain("[b]测试[/b]").plain == "[b]测试[/b]"

@@ -1,0 +1,148 @@
+"""Settings and places: few, strict, and secrets made once and kept private."""
+
+from pathlib import Path
+
+import pytest
+
+from host.config import (
+    KEY_BYTES,
+    Config,
+    DaemonSettings,
+    Paths,
+    ensure_port,
+    http_token,
+    install_key,
+    load,
+    locate,
+    make_folders,
+    move_port,
+)
+from host.errors import ConfigFault
+from host.namespace import MARK, env
+
+
+@pytest.fixture
+def paths(run_dir: Path) -> Paths:
+    return locate({env("data"): str(run_dir / "data"), env("socket"): str(run_dir / "s" / "d.sock")})
+
+
+@pytest.mark.promise("preview-names")
+def test_every_usual_place_carries_the_preview_mark() -> None:
+    paths = locate({})
+
+    for place in (paths.data, paths.state, paths.config_file, paths.socket.parent, paths.socket, paths.database.name):
+        assert MARK in str(place)
+
+
+def test_a_data_folder_of_ones_own_holds_everything(paths: Paths) -> None:
+    inside = (paths.state, paths.config_file, paths.database, paths.index, paths.key_file, paths.token_file)
+
+    assert all(place.is_relative_to(paths.data) for place in inside)
+    assert paths.http_socket.parent == paths.lock.parent == paths.socket.parent
+
+
+def test_the_configuration_file_can_be_chosen(run_dir: Path) -> None:
+    assert locate({env("config"): str(run_dir / "my.toml")}).config_file == run_dir / "my.toml"
+
+
+def test_without_a_file_the_defaults_hold(paths: Paths) -> None:
+    assert load(paths) == Config()
+
+
+def test_settings_are_read(paths: Paths) -> None:
+    make_folders(paths)
+    paths.config_file.write_text('[daemon]\nhttp = false\nlog_level = "debug"\n')
+
+    assert load(paths) == Config(daemon=DaemonSettings(http=False, log_level="debug"))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[daemon]\nhtpp = false\n", "htpp"),
+        ("[demon]\n", "demon"),
+        ("[daemon]\nhttp_port = 70000\n", "http_port"),
+        ('[daemon]\nlog_level = "loud"\n', "log_level"),
+        ("[daemon\n", "line 1"),
+        ('[daemon]\nlog_level = "\udcff"\n', "codec"),
+    ],
+)
+def test_a_wrong_setting_is_named(paths: Paths, text: str, named: str) -> None:
+    make_folders(paths)
+    paths.config_file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(ConfigFault, match=named) as caught:
+        load(paths)
+
+    assert str(paths.config_file) in caught.value.problem and caught.value.next_step
+
+
+def test_a_configuration_that_cannot_be_read_is_an_error(paths: Paths) -> None:
+    paths.config_file.mkdir(parents=True)
+
+    with pytest.raises(ConfigFault, match="cannot be read"):
+        load(paths)
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(run_dir: Path) -> None:
+    (run_dir / "data").touch()
+
+    with pytest.raises(ConfigFault, match="cannot be made"):
+        make_folders(locate({env("data"): str(run_dir / "data")}))
+
+
+def test_folders_and_secrets_are_their_owners_alone(paths: Paths) -> None:
+    make_folders(paths)
+    install_key(paths), http_token(paths), ensure_port(paths)
+
+    assert [place.stat().st_mode & 0o777 for place in (paths.data, paths.state)] == [0o700, 0o700]
+    secrets = (paths.key_file, paths.token_file, paths.port_file)
+    assert [place.stat().st_mode & 0o777 for place in secrets] == [0o600] * 3
+
+
+def test_key_token_and_port_are_made_once(paths: Paths) -> None:
+    first = install_key(paths), http_token(paths), ensure_port(paths)
+
+    assert len(first[0]) == KEY_BYTES
+    assert (install_key(paths), http_token(paths), ensure_port(paths)) == first
+    assert not [file for file in paths.state.iterdir() if file.suffix not in (".token", ".port")], "no drafts are left"
+
+
+def test_two_installations_have_different_secrets(run_dir: Path) -> None:
+    one, two = (locate({env("data"): str(run_dir / part)}) for part in ("one", "two"))
+
+    assert install_key(one) != install_key(two)
+    assert http_token(one) != http_token(two)
+
+
+def test_a_key_that_was_opened_to_others_is_closed_again(paths: Paths) -> None:
+    install_key(paths)
+    paths.key_file.chmod(0o644)
+
+    install_key(paths)
+
+    assert paths.key_file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("file", "read"), [("key_file", install_key), ("token_file", http_token), ("port_file", ensure_port)]
+)
+def test_a_damaged_file_is_an_error_that_says_what_to_do(paths: Paths, file: str, read: object) -> None:
+    make_folders(paths)
+    getattr(paths, file).write_bytes(b"\xff")
+    assert callable(read)
+
+    with pytest.raises(ConfigFault, match="damaged") as caught:
+        read(paths)
+
+    assert caught.value.next_step
+
+
+def test_a_port_can_be_wanted_or_moved(paths: Paths) -> None:
+    assert ensure_port(paths, wanted=4321) == 4321
+    first = ensure_port(paths)
+
+    moved = move_port(paths)
+
+    assert 0 < first <= 65535
+    assert ensure_port(paths) == moved

@@ -1,0 +1,138 @@
+"""Kill -9 at random points while four clients work: what was acknowledged is there, what was handed over was once."""
+
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.daemon import Refused, RunningDaemon, Wire
+from tests.support.world import FAILURE, LESSON
+
+pytestmark = pytest.mark.reliability
+
+ROUNDS = 50
+CLIENTS = 4
+RESTART_SECONDS = 1.0
+
+
+@dataclass
+class Ledger:
+    """What the clients were promised, over all rounds."""
+
+    acknowledged: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # session -> events
+    claimed: dict[str, set[str]] = field(default_factory=dict)  # packet id -> request ids that got it
+    delivered: set[str] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def an_event(session: str, folder: str, number: int) -> dict[str, Any]:
+    failing = number % 3 == 2
+    kind, source, channel = ("tool/result", "tool", "tools") if failing else ("user/message", "user", "session")
+    text = f"{FAILURE}\nattempt {number}" if failing else f"Attempt {number}: run make integration-test again"
+    return {
+        "schemaVersion": 1,
+        "sessionId": session,
+        "agentId": "main",
+        "workspace": folder,
+        "channel": channel,
+        "eventType": kind,
+        "timestamp": 1_780_000_000_000 + number,
+        "sourceKind": source,
+        "eventId": f"e{number}",
+        "payload": {"text": text, "ok": False, "tool": "shell"} if failing else {"text": text},
+    }
+
+
+def work(daemon: RunningDaemon, ledger: Ledger, session: str, folder: str) -> None:
+    """One agent, until the daemon dies."""
+    number = 0
+    try:
+        with daemon.connect() as wire:
+            while True:
+                number += 1
+                events = [an_event(session, folder, number)]
+                wire.call("event.append", events=events)
+                with ledger.lock:
+                    ledger.acknowledged.setdefault(session, []).extend(events)
+                if number % 3 == 2:
+                    take(wire, ledger, session, f"{session}-r{number}")
+    except (OSError, ConnectionError):
+        return
+
+
+def take(wire: Wire, ledger: Ledger, session: str, request: str) -> None:
+    owner = {"sessionId": session, "agentId": "main"}
+    claim = wire.call("inbox.claim", **owner, surface="post-tool", requestId=request, waitMs=500)
+    packet = claim["packet"]
+    if packet is None:
+        return
+    with ledger.lock:
+        ledger.claimed.setdefault(packet["packetId"], set()).add(request)
+    settled = wire.call("inbox.delivered", **owner, packetId=packet["packetId"], claimId=claim["claimId"])
+    if settled["settled"]:
+        with ledger.lock:
+            ledger.delivered.add(packet["packetId"])
+
+
+@pytest.mark.promise("kill-nine")
+@pytest.mark.promise("acknowledged-is-kept")
+def test_fifty_kills_lose_and_double_nothing(tmp_path: Path, run_dir: Path) -> None:
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    daemon, ledger = RunningDaemon(run_dir), Ledger()
+    daemon.start()
+    with daemon.connect() as wire:
+        wire.call("memory.remember", text=LESSON, workspace=str(folder))
+    restarts = []
+    for turn in range(ROUNDS):
+        agents = [
+            threading.Thread(target=work, args=(daemon, ledger, f"s{turn}-{number}", str(folder)))
+            for number in range(CLIENTS)
+        ]
+        for agent in agents:
+            agent.start()
+        time.sleep(chance.uniform(0.005, 0.15))
+        daemon.kill()
+        for agent in agents:
+            agent.join(10)
+        restarts.append(daemon.start())
+    try:
+        judge(daemon, ledger, seed)
+    finally:
+        daemon.stop()
+    assert sorted(restarts)[len(restarts) // 2] < RESTART_SECONDS, f"seed {seed}: {restarts}"
+
+
+def judge(daemon: RunningDaemon, ledger: Ledger, seed: int) -> None:
+    why = f"seed {seed}"
+    assert sum(map(len, ledger.acknowledged.values())) > ROUNDS, f"{why}: the clients hardly worked"
+    assert ledger.delivered, f"{why}: nothing was handed over"
+    with daemon.connect() as wire:
+        for session, events in ledger.acknowledged.items():
+            for start in range(0, len(events), 256):
+                chunk = events[start : start + 256]
+                again = wire.call("event.append", events=chunk)
+                assert (again["accepted"], again["duplicates"]) == (0, len(chunk)), f"{why}: {session} lost events"
+        assert all(len(requests) == 1 for requests in ledger.claimed.values()), f"{why}: a packet was given twice"
+        for packet in ledger.delivered:
+            entries = audited(wire, packet)
+            kinds = [entry["kind"] for entry in entries]
+            assert kinds.count("delivery") == 1, f"{why}: {packet} {kinds}"
+            assert kinds.count("claim") == 1, f"{why}: {packet} {kinds}"
+            assert kinds[-1] == "pass", f"{why}: {packet} was not audited first: {kinds}"
+        assert wire.call("audit.verify")["ok"], why
+
+
+def audited(wire: Wire, packet: str) -> list[dict[str, Any]]:
+    """Entries about one packet, newest first."""
+    try:
+        entries: list[dict[str, Any]] = wire.call("audit.query", packetId=packet, limit=50)["entries"]
+    except Refused as refusal:
+        raise AssertionError(f"{packet}: {refusal}") from refusal
+    return entries

@@ -1,0 +1,28 @@
+"""The daemon's own process with methods of a test: `python -m tests.support.fake_daemon`, placed by the environment."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from host.config import Config, Paths
+from host.connection import Methods, Shell
+from host.daemon import Options, run
+from host.errors import RemoraError
+from tests.support.methods import FakeMethods
+
+
+@asynccontextmanager
+async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Methods]:
+    """Methods that wait for nothing."""
+    methods = FakeMethods()
+    methods.go.set()
+    yield methods
+
+
+if __name__ == "__main__":
+    try:
+        code = run(lambda: build, Options(http="http" in sys.argv[1:], background="background" in sys.argv[1:]))
+    except RemoraError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        code = 1
+    sys.exit(code)
