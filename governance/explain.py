@@ -99,11 +99,12 @@ def sentence(reason: str) -> str:
 
 
 def explain(entries: Sequence[AuditEntry], memory_id: str | None = None) -> list[str]:
-    """The entries, in any order, as lines: oldest first, one headline an entry, its details indented.
+    """The entries, newest first as a query gives them, as lines: oldest first, a headline each, details indented.
 
     With `memory_id` only what concerns that memory is told.
     """
-    ordered = sorted(entries, key=lambda entry: (entry.at, entry.cursor.event_seq if entry.cursor else 0))
+    ordered = list(reversed(entries))
+    ordered.sort(key=lambda entry: entry.at)  # stable: the same instant keeps the chain's order
     if not ordered:
         return ["Nothing is recorded about this."]
     return [line for entry in ordered for line in _told(entry, memory_id)]
@@ -137,7 +138,7 @@ def _headline(entry: AuditEntry) -> str:
             return f"{packet} was dropped: {why}."
         case AuditKind.FEEDBACK:
             return f"the user called {entry.memory_id or packet} {entry.outcome}."
-        case AuditKind.POLICY:
+        case _:
             return f"the settings changed: {entry.outcome}."
 
 
@@ -166,7 +167,7 @@ def _looked(entry: AuditEntry) -> Iterator[str]:
         late = f", {arm.shortfall}" if arm.shortfall else ""
         yield f"{arm.name}: {arm.hits} found in {arm.micros / 1000:.1f} ms{late}"
     if entry.verdict is not None:
-        yield f"safety: {entry.verdict.action.value}, {sentence(entry.verdict.reason)}"
+        yield f"safety: {entry.verdict.action}, {sentence(entry.verdict.reason)}"
 
 
 def _fate(candidate: CandidateTrace) -> str:

@@ -78,8 +78,8 @@ def fold(metrics: Metrics, entries: Iterable[AuditEntry]) -> Metrics:
                 tally.count("drops", entry.reason)
             case AuditKind.FEEDBACK:
                 tally.count("feedback", entry.outcome)
-            case AuditKind.POLICY:
-                pass
+            case _:
+                pass  # a change of settings is no act
     return msgspec.structs.replace(metrics, **tally.counters, **tally.numbers, latency=tally.latency)
 
 

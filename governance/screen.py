@@ -12,13 +12,14 @@ from governance.screening.folding import fold
 from governance.screening.hidden import blobs, invisible
 from governance.screening.injection import PLAIN
 from governance.screening.matching import Hit, Matcher
-from governance.screening.personal import PERSONAL
+from governance.screening.personal import ADDRESSES, PERSONAL
 from governance.screening.secrets import SECRETS
 from governance.screening.signs import NEAR, SIGNS
 
 HIGH, LOW = "high", "low"
 
 _SECRETS = Matcher(SECRETS + PERSONAL)
+_ADDRESSES = Matcher(ADDRESSES)
 _INJECTIONS = Matcher(PLAIN + SIGNS)
 
 _RANK = {rule.family: place for place, rule in reversed(list(enumerate(SECRETS + PERSONAL)))}
@@ -28,12 +29,19 @@ Reader = Callable[[bytes], list[Finding]]
 
 def screen(text: str) -> tuple[Finding, ...]:
     """Everything that stands out in `text`, by start. Offsets are code points of `text`."""
-    return _ordered((*secrets(text), *injections(text)))
+    acted_on = secrets(text)
+    data = text.encode("utf-8", "replace")
+    beside = (
+        finding
+        for finding in _placed([_finding(hit, LOW) for hit in _ADDRESSES.find(data)], data)
+        if not any(finding.start < one.end and one.start < finding.end for one in acted_on)
+    )
+    return _ordered((*acted_on, *beside, *injections(text)))
 
 
 def secrets(text: str) -> tuple[Finding, ...]:
-    """Secrets and personal data: families `secret.*` and `pii.*`, no two overlapping, by start."""
-    return _ordered(_apart(_read(text, _secret_findings)))
+    """Secrets and personal data that must not be kept: `secret.*` and `pii.*`, all high, no two overlapping, by start."""
+    return tuple(_apart(_read(text, _secret_findings)))
 
 
 def injections(text: str) -> tuple[Finding, ...]:
@@ -49,11 +57,11 @@ def is_instruction_like(text: str) -> bool:
 
 
 def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
-    """`text` with each high secret or personal datum replaced by its kind, and what was replaced.
+    """`text` with each secret or personal datum replaced by its kind, and what was replaced.
 
     The placeholder is `[secret:github-token]`, `[pii:cn-id]`. Redacting twice changes nothing more.
     """
-    found = tuple(finding for finding in secrets(text) if finding.severity == HIGH)
+    found = secrets(text)
     pieces: list[str] = []
     last = 0
     for finding in found:
@@ -142,11 +150,8 @@ def _apart(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _joined(one: Finding, other: Finding) -> Finding:
-    """Two overlapping findings as one; a low one (the address in a URL with a password) gives way to a high one."""
-    if one.severity != other.severity:
-        return one if one.severity == HIGH else other
     family = min(one.family, other.family, key=_RANK.__getitem__)
-    return Finding(family=family, severity=one.severity, start=min(one.start, other.start), end=max(one.end, other.end))
+    return Finding(family=family, severity=HIGH, start=min(one.start, other.start), end=max(one.end, other.end))
 
 
 def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from governance.contracts import AccessEvidence, AuditEntry, AuditKind
 from governance.evidence import Given, Occasion, of_delivery
 from host.broker import rerender
 from host.clock import Clock
-from host.contracts import Claim, InboxState, MemoryPacket, Reason, Silence, Surface
+from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Silence, Surface
 from host.inbox import STAYS, Also, Facts, Holder, Inbox, Slot, ladder
 from host.runtime import SessionRuntime
 from host.trace import Owner, about, of_event
@@ -93,8 +93,8 @@ class Claims:
             return await self._refused(runtime, slot, reason or Reason.NONE_PENDING, holder)
         entry = self._entry(AuditKind.CLAIM, "claimed", slot.packet.trigger_reason, runtime)
         claimed = await self._inbox.claim(slot, holder, about(entry, slot.packet, holder.claim_id, ask.surface))
-        if not isinstance(claimed, Silence):
-            runtime.boundary_used = True
+        if isinstance(claimed, Claimed):
+            runtime.taken(claimed.packet)
         return claimed
 
     async def _refused(self, runtime: SessionRuntime, slot: Slot | None, reason: Reason, holder: Holder) -> Silence:
@@ -132,8 +132,8 @@ class Claims:
         """Packets whose frame stands in the host's own transcript are delivered, whoever died in between."""
         async with runtime.lock:
             count = 0
-            for slot in await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id):
-                if slot is not None and any(slot.packet.tag in text for text in texts):
+            for slot in await self._unsettled(runtime):
+                if any(slot.packet.tag in text for text in texts):
                     count += await self._deliver(runtime, slot)
             return count
 
@@ -151,18 +151,22 @@ class Claims:
 
     async def reset(self, runtime: SessionRuntime, reason: Reason) -> None:
         """Drop what waits for this owner: its context window is gone, or its session ended. The lock is held."""
-        for slot in await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id):
-            if slot is not None:
-                await self._drop(runtime, slot, InboxState.DROPPED, reason)
+        for slot in await self._unsettled(runtime):
+            await self._drop(runtime, slot, InboxState.DROPPED, reason)
+
+    async def _unsettled(self, runtime: SessionRuntime) -> list[Slot]:
+        pending, claimed = await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id)
+        return [*claimed, *([] if pending is None else [pending])]
 
     async def _current_slot(self, runtime: SessionRuntime) -> Slot | None:
         """The pending slot after a dead holder's claim was taken back and an older packet carried over."""
         scope = runtime.scope
         pending, claimed = await self._inbox.slot(scope.session_id, scope.agent_id)
         now = self._clock.now()
-        if claimed is not None and now - (claimed.claimed_at or 0) > self._inbox.policy.lease:
-            await self._put_back(runtime, claimed)
-            pending, claimed = await self._inbox.slot(scope.session_id, scope.agent_id)
+        for slot in claimed:
+            if now - (slot.claimed_at or 0) > self._inbox.policy.lease:
+                await self._put_back(runtime, slot)
+                pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
         if pending is not None and not runtime.boundary_used and carries(pending.packet, runtime, now):
             await self._desk.carry(pending, runtime)
             pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
@@ -170,7 +174,7 @@ class Claims:
 
     async def _put_back(self, runtime: SessionRuntime, slot: Slot) -> bool:
         pending, _ = await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id)
-        runtime.boundary_used = False
+        runtime.given_back(slot.packet.packet_id)
         if pending is not None:
             entry = self._entry(AuditKind.DROP, "dropped", Reason.REPLACED, runtime)
             return await self._inbox.settle(slot, InboxState.DROPPED, about(entry, slot.packet, slot.claim_id))
@@ -195,12 +199,13 @@ class Claims:
         done = await self._inbox.settle(
             slot, InboxState.DELIVERED, about(entry, slot.packet, slot.claim_id), self._desk.seen(rows)
         )
-        if done and slot.packet.window == runtime.window_no:
-            runtime.handed_over({item.memory_id: item.text for item in slot.packet.items}, slot.packet.exact_digest)
+        if done:
+            runtime.handed_over(slot.packet)
         return done
 
     async def _drop(self, runtime: SessionRuntime, slot: Slot, state: InboxState, reason: Reason) -> None:
         entry = self._entry(AuditKind.DROP, "dropped", reason, runtime)
+        runtime.given_back(slot.packet.packet_id)
         await self._inbox.settle(slot, state, about(entry, slot.packet, slot.claim_id))
 
     async def _facts(self, runtime: SessionRuntime, slot: Slot | None) -> Facts:
@@ -212,7 +217,7 @@ class Claims:
             boundary_used=runtime.boundary_used,
             last_delivery_step=runtime.last_delivery_step,
             digests=await self._desk.current([item.memory_id for item in items]) if items else {},
-            visible_records=frozenset(runtime.shown),
+            visible_records=runtime.visible().records,
             visible_texts=frozenset(runtime.delivered),
             rerendered="" if slot is None else rerender(slot.packet),
         )

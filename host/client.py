@@ -174,8 +174,7 @@ class Client:
         claim = {"surface": surface, "waitMs": wait_ms, "requestId": request_id} if surface else None
         params: dict[str, object] = {"events": events, "claim": claim} if claim else {"events": events}
         done = await self.call_as(Stepped, "step", params)
-        last = msgspec.to_builtins(events[-1])
-        return msgspec.structs.replace(done, owner=(last["sessionId"], last["agentId"]))
+        return msgspec.structs.replace(done, owner=_owner(events[-1]))
 
     async def delivered(self, done: Stepped) -> None:
         """The packet's text is in the next request."""
@@ -258,6 +257,12 @@ async def connect(path: Path | str) -> AsyncIterator[Client]:
 
 
 # -------------------------------------------------------------------------------------------------------------- pieces
+
+
+def _owner(event: EventEnvelope | Mapping[str, object]) -> tuple[str, str]:
+    if isinstance(event, EventEnvelope):
+        return event.session_id, event.agent_id
+    return str(event["sessionId"]), str(event["agentId"])
 
 
 def _line(number: int, method: str, params: Mapping[str, object] | None) -> bytes:

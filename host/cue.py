@@ -29,6 +29,13 @@ _QUESTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+# "Can you fix it?" orders something: neither its opening nor its question mark asks.
+_POLITE = re.compile(
+    r"\b(?:can|could|would|will) you\b(?![^.?!\n]*\b(?:wh\w+|how|explain|tell|remind)\b)[^.?!\n]*\?"
+    r"|能不能帮|能帮我",
+    re.IGNORECASE,
+)
+
 
 def build_cue(segment: Segment, window: Window) -> Cue:
     """The cue of a segment. `window.recent` ends just before the segment."""
@@ -63,8 +70,9 @@ def seed_cue(scope: RuntimeScope, shown: Sequence[str] = (), view: Sequence[Segm
 
 def asks(segment: Segment) -> bool:
     """Whether a person's own prompt asks something."""
-    own = segment.kind is SegmentKind.PROMPT and segment.source_kind is SourceKind.USER
-    return own and _QUESTION.search(segment.text) is not None
+    if segment.kind is not SegmentKind.PROMPT or segment.source_kind is not SourceKind.USER:
+        return False
+    return _QUESTION.search(_POLITE.sub(" ", segment.text)) is not None
 
 
 def _answered(segment: Segment, recent: Sequence[Segment]) -> list[Segment]:

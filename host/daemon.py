@@ -2,8 +2,8 @@
 
 Theory of operation. Locks come first: whoever holds them is the daemon, a second one says so and goes. Then the
 composition root opens the stores; only then are the sockets bound, so that a connection that is accepted is also
-served. A watch looks every second whether the names still lead here. SIGTERM, SIGINT and `shutdown` begin the drain:
-accept no more, answer what was received, close the stores, leave. Nothing acknowledged is lost by it.
+served. A watch looks every second whether the names still lead here. SIGTERM, SIGINT, SIGHUP and `shutdown` begin the
+drain: accept no more, answer what was received, close the stores, leave. Nothing acknowledged is lost by it.
 """
 
 import argparse
@@ -90,7 +90,7 @@ class Daemon:
         """Open everything, serve until `stop`, close everything. Raises RemoraError when it cannot start."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unforeseen)
-        for sign in (signal.SIGTERM, signal.SIGINT):
+        for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(sign, self.stop)
         try:
             async with build(self.config, self.paths, self) as methods:

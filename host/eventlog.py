@@ -16,14 +16,12 @@ import msgspec
 from host.envelopes import check, check_digest
 from host.errors import ProtocolFault
 from host.payloads import PayloadFault, Redact, bound
-from host.protocol import invalid_params
+from host.protocol import invalid_params, refusal
 from recall.canonical import keyed
 from recall.contracts import Channel, Database, EventEnvelope, EventType, Frozen, Millis, SourceKind
 
 SCHEMA = files("host").joinpath("schema", "eventlog_001.sql").read_text("utf-8")
 KNOWN_TYPES = frozenset(EventType)
-CONFLICT = -32010
-UNAVAILABLE = -32011
 
 _COLUMNS = (
     *("agent_id", "workspace", "channel", "event_type", "timestamp", "source_kind", "event_id", "native_seq", "turn"),
@@ -83,9 +81,7 @@ class EventLog:
         except sqlite3.Error as error:
             self.counts["store-unavailable"] += 1
             next_step = "Nothing of the call was stored. Check the disk, then send it again."
-            raise ProtocolFault(
-                "store-unavailable", f"The event log cannot be written: {error}.", next_step, UNAVAILABLE
-            ) from error
+            raise refusal("store-unavailable", f"The event log cannot be written: {error}.", next_step) from error
         self.counts["accepted"] += appended.accepted
         self.counts["duplicates"] += appended.duplicates
         self.counts["unknown-type"] += sum(event.event_type not in KNOWN_TYPES for event in appended.stored)
@@ -261,7 +257,7 @@ def _digests(connection: sqlite3.Connection, key: str, session: int, keys: Itera
 def _conflict(draft: EventEnvelope) -> ProtocolFault:
     key = f"eventId {draft.event_id}" if draft.event_id is not None else f"nativeSeq {draft.native_seq}"
     next_step = "A key names one event for good: send the same bytes again, or use another key. Nothing was stored."
-    return ProtocolFault("conflict", f"An event with {key} is stored with other content.", next_step, CONFLICT)
+    return refusal("conflict", f"An event with {key} is stored with other content.", next_step)
 
 
 def _row(event: EventEnvelope) -> tuple[object, ...]:

@@ -48,7 +48,7 @@ class Histories:
     async def _packets(self, session_id: str, agent_id: str) -> dict[str, MemoryPacket]:
         def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
             return connection.execute(
-                "SELECT packet_id, body FROM packet WHERE session_id = ? AND agent_id = ? AND state = 'delivered'",
+                "SELECT packet_id, body FROM packet WHERE session_id = ? AND agent_id = ? AND claimed_at IS NOT NULL",
                 (session_id, agent_id),
             ).fetchall()
 

@@ -13,7 +13,7 @@ import sys
 import time
 
 if __name__ == "__main__":  # isolated mode puts no folder on the path
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from host.namespace import env
 from host.paths import folder_problem, socket_path

@@ -93,10 +93,12 @@ class Hooks:
         """Append what the hook and the host's transcript tell. False: the session is not known at all."""
         if not heard.session_id:
             return False
-        overheard, shown = await self._overhear(heard)
-        envelopes = (*overheard, *heard.envelopes)
+        workspace = await self._workspace(heard)
+        overheard, shown = await self._overhear(heard, workspace)
+        own = tuple(msgspec.structs.replace(envelope, workspace=workspace) for envelope in heard.envelopes)
+        envelopes = (*overheard, *own)
         if heard.surface is Surface.POST_TOOL:
-            envelopes = (*envelopes, self._step_end(heard))
+            envelopes = (*envelopes, self._step_end(heard, workspace))
         if envelopes:
             await self._parts.host.on_event(envelopes, host)
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
@@ -104,7 +106,7 @@ class Hooks:
             await self._parts.claims.settle_shown(runtime, shown)
         return runtime is not None
 
-    async def _overhear(self, heard: Heard) -> tuple[Sequence[EventEnvelope], Sequence[str]]:
+    async def _overhear(self, heard: Heard, workspace: str) -> tuple[Sequence[EventEnvelope], Sequence[str]]:
         """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
         if heard.transcript is None or heard.agent_id != "main":
             return (), ()
@@ -112,7 +114,7 @@ class Hooks:
         if ear is None:
             tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
             since = self._parts.clock.now()
-            ear = Ear(tail=tail, overhearing=Overhearing(heard.session_id, self._workspace(heard), since))
+            ear = Ear(tail=tail, overhearing=Overhearing(heard.session_id, workspace, since))
         lines, ear.tail = await asyncio.to_thread(advance, ear.tail)
         self._ears[heard.session_id] = ear
         if len(self._ears) > TAILS_KEPT:
@@ -120,18 +122,23 @@ class Hooks:
         told = ear.overhearing.hear(lines)
         return told.envelopes, told.shown
 
-    def _workspace(self, heard: Heard) -> str:
-        if heard.envelopes:
-            return heard.envelopes[0].workspace
+    async def _workspace(self, heard: Heard) -> str:
+        """Where the session works: fixed when it starts, for the host's `cwd` follows every `cd` of the agent."""
+        told = heard.envelopes[0].workspace if heard.envelopes else ""
+        if heard.surface is Surface.SESSION_START and told:
+            return told
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
-        return "" if runtime is None else runtime.workspace_path
+        if runtime is not None and runtime.workspace_path:
+            return runtime.workspace_path
+        logged = await self._parts.eventlog.last(heard.session_id)
+        return told if logged is None else logged.workspace
 
-    def _step_end(self, heard: Heard) -> EventEnvelope:
+    def _step_end(self, heard: Heard, workspace: str) -> EventEnvelope:
         """A batch of tool results is complete: the next request is the next step."""
         return EventEnvelope(
             session_id=heard.session_id,
             agent_id=heard.agent_id,
-            workspace=self._workspace(heard),
+            workspace=workspace,
             channel=Channel.AGENT,
             event_type=STEP_END,
             timestamp=self._parts.clock.now(),

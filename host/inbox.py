@@ -104,19 +104,22 @@ class Inbox:
         self._audit = audit
         self.policy = policy
 
-    async def slot(self, session_id: str, agent_id: str) -> tuple[Slot | None, Slot | None]:
-        """The (pending, claimed) packets of this owner."""
+    async def slot(self, session_id: str, agent_id: str) -> tuple[Slot | None, tuple[Slot, ...]]:
+        """The pending packet of this owner, and those that are claimed and not settled yet, oldest first."""
 
-        def work(connection: sqlite3.Connection) -> tuple[Slot | None, Slot | None]:
+        def work(connection: sqlite3.Connection) -> list[Slot]:
             rows = connection.execute(
                 "SELECT state, body, claim_id, claimed_at FROM packet"
-                " WHERE session_id = ? AND agent_id = ? AND state IN ('pending', 'claimed')",
+                " WHERE session_id = ? AND agent_id = ? AND state IN ('pending', 'claimed')"
+                " ORDER BY claimed_at, packet_id",
                 (session_id, agent_id),
             ).fetchall()
-            slots = {row[0]: _slot(row) for row in rows}
-            return slots.get(InboxState.PENDING), slots.get(InboxState.CLAIMED)
+            return [_slot(row) for row in rows]
 
-        return await self._database.read(work)
+        slots = await self._database.read(work)
+        pending = [slot for slot in slots if slot.state is InboxState.PENDING]
+        claimed = tuple(slot for slot in slots if slot.state is InboxState.CLAIMED)
+        return (pending[0] if pending else None), claimed
 
     async def offer(self, packet: MemoryPacket, entries: Sequence[AuditEntry]) -> None:
         """Audit the pass and put its packet into the slot; a pending one is replaced (its drop is among `entries`)."""

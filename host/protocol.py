@@ -49,14 +49,21 @@ CODES: Mapping[str, int] = {
     "invalid-params": -32602,
     "no-owner": -32602,
     "unsupported-schema": -32602,
+    "unsupported-protocol": -32602,
     "internal": -32603,
     "frame-too-large": -32001,
     "too-many-connections": -32002,
-    "stopping": -32003,
+    "conflict": -32010,
+    "store-unavailable": -32011,
 }
 
 # Ids of sessions, agents, events, calls: no white space, no wildcard, nothing that climbs a path. Use fullmatch.
 IDENTIFIER = re.compile(rf"(?!.*\.\.)[A-Za-z0-9_:@+=|~#-][A-Za-z0-9._:@/+=|~#-]{{0,{ID_CHARACTERS - 1}}}")
+
+
+def refusal(kind: str, problem: str, next_step: str) -> ProtocolFault:
+    """A fault of one of the kinds of CODES, with its code."""
+    return ProtocolFault(kind, problem, next_step, CODES[kind])
 
 
 class Request(Frozen, frozen=True, kw_only=True):
@@ -77,7 +84,7 @@ class Malformed(Frozen, frozen=True, kw_only=True):
 
     def fault(self) -> ProtocolFault:
         """The same as an error to answer with."""
-        return ProtocolFault(self.kind, self.problem, self.next_step, CODES[self.kind])
+        return refusal(self.kind, self.problem, self.next_step)
 
 
 class TooLarge(Frozen, frozen=True, kw_only=True):
@@ -88,7 +95,7 @@ class TooLarge(Frozen, frozen=True, kw_only=True):
     def fault(self) -> ProtocolFault:
         """The same as an error to answer with."""
         next_step = f"Send less a call, or offer `{LARGE_FRAMES}` in hello. The connection is closed."
-        return ProtocolFault("frame-too-large", f"A line is longer than {self.limit} bytes.", next_step, -32001)
+        return refusal("frame-too-large", f"A line is longer than {self.limit} bytes.", next_step)
 
 
 Message = Request | Malformed | TooLarge
@@ -258,13 +265,13 @@ def decode_params(request: Request, kind: type[T]) -> T:
 def invalid_params(problem: str, kind: str = "invalid-params") -> ProtocolFault:
     """Parameters that cannot be used: `problem` names the field."""
     next_step = "See the method's page in the protocol reference."
-    return ProtocolFault(kind, problem, next_step, CODES["invalid-params"])
+    return refusal(kind, problem, next_step)
 
 
 def unknown_method(request: Request) -> ProtocolFault:
     """There is no such method."""
     problem = f"There is no method `{request.method}`."
-    return ProtocolFault("unknown-method", problem, "See the protocol reference for the list.", CODES["unknown-method"])
+    return refusal("unknown-method", problem, "See the protocol reference for the list.")
 
 
 # ------------------------------------------------------------------------------------------------------------ writing

@@ -6,12 +6,12 @@ them again and later decisions do not change. Only the session's own task and cl
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind
-from host.contracts import GateMode, GateState, Reason, Window
+from host.contracts import GateMode, GateState, MemoryPacket, Window
 from host.gate import failure_marks
 from host.hesitation import hesitation
 from host.observer import observe
@@ -84,6 +84,7 @@ class SessionRuntime:
         self.terms_seen = 0
         self.agree: dict[str, float] = {}
         self.shown: dict[str, str] = {}  # memory id -> text, in this context window
+        self.in_hand: dict[str, dict[str, str]] = {}  # packet id -> what a claim took and nobody has settled yet
         self.shown_before: tuple[str, ...] = ()  # ids shown in the window before the last compaction
         self.read: dict[str, str] = {}  # memory id -> record digest the agent has read in full
         self.delivered: deque[str] = deque(maxlen=policy.delivered_digests)
@@ -154,6 +155,7 @@ class SessionRuntime:
         self.window_no += 1
         self.shown_before = tuple(sorted(self.shown)) if source == "compact" else ()
         self.shown.clear()
+        self.in_hand.clear()
         self.read.clear()
         self.delivered.clear()
         self.failures.clear()
@@ -197,29 +199,45 @@ class SessionRuntime:
         """A pass that ran recall ended: earlier agreement ages, its top three count."""
         self.agree = aged(self.agree, votes)
 
-    def handed_over(self, items: dict[str, str], exact_digest: str) -> None:
-        """A packet reached the agent: its records are in this context window."""
-        self.shown.update(items)
-        self.delivered.append(exact_digest)
+    def taken(self, packet: MemoryPacket) -> None:
+        """A packet was claimed: this boundary is used, and its records are on their way to the agent."""
+        self.boundary_used = True
+        self.in_hand[packet.packet_id] = {item.memory_id: item.text for item in packet.items}
+
+    def given_back(self, packet_id: str) -> None:
+        """A claim came to nothing: its boundary is free again."""
+        if self.in_hand.pop(packet_id, None) is not None:
+            self.boundary_used = False
+
+    def handed_over(self, packet: MemoryPacket) -> None:
+        """A packet reached the agent: its records are in the context window it was built for."""
+        self.in_hand.pop(packet.packet_id, None)
+        if packet.window != self.window_no:
+            return
+        self.shown.update({item.memory_id: item.text for item in packet.items})
+        self.delivered.append(packet.exact_digest)
         self.last_delivery_step = self.step
 
     def has_read(self, rows: Iterable[AccessEvidence]) -> None:
         """The agent has read these records in full: they are in its context window."""
         self.read.update({row.memory_id: row.record_digest for row in rows if row.kind is EvidenceKind.READ})
 
-    def apply(self, entry: AuditEntry, texts: Callable[[str], dict[str, str]]) -> None:
-        """Fold one audit entry in, after a restart. `texts(packet id)` gives memory id -> text as delivered."""
+    def apply(self, entry: AuditEntry, packets: Mapping[str, MemoryPacket]) -> None:
+        """Fold one audit entry in, after a restart. `packets`: those that were claimed or delivered, by id."""
+        packet = None if entry.packet is None else packets.get(entry.packet.packet_id)
         if entry.kind is AuditKind.PASS:
             if entry.gate is not None:
                 self.gate = state_of(entry.gate.state)
             if entry.arms:
                 self.voted(entry.votes)
+        elif packet is None:
+            return
         elif entry.kind is AuditKind.CLAIM and entry.outcome == "claimed":
-            self.boundary_used = True
-        elif entry.kind is AuditKind.DELIVERY and entry.packet is not None:
-            self.handed_over(texts(entry.packet.packet_id), entry.packet.exact_digest)
-        elif entry.kind is AuditKind.DROP and entry.reason == Reason.RELEASED:
-            self.boundary_used = False
+            self.taken(packet)
+        elif entry.kind is AuditKind.DELIVERY:
+            self.handed_over(packet)
+        elif entry.kind is AuditKind.DROP:
+            self.given_back(packet.packet_id)
 
     # ------------------------------------------------------------------ what stages read
 
@@ -265,7 +283,8 @@ class SessionRuntime:
 
     def visible(self) -> Shown:
         """What this context window holds already."""
-        return Shown(records=frozenset(self.shown), texts=tuple(sorted(self.shown.items())), read=dict(self.read))
+        held = {memory_id: text for items in self.in_hand.values() for memory_id, text in items.items()} | self.shown
+        return Shown(records=frozenset(held), texts=tuple(sorted(held.items())), read=dict(self.read))
 
 
 STEP_END = "step/end"  # a host's batch of tool results is complete: the next agent event opens a new step

@@ -168,9 +168,5 @@ class Sessions:
 
 
 def _apply(runtime: SessionRuntime, waiting: list[AuditEntry], upto: int, history: History) -> None:
-    def texts(packet_id: str) -> dict[str, str]:
-        packet = history.packets.get(packet_id)
-        return {} if packet is None else {item.memory_id: item.text for item in packet.items}
-
     while waiting and (waiting[0].cursor is None or waiting[0].cursor.event_seq <= upto):
-        runtime.apply(waiting.pop(0), texts)
+        runtime.apply(waiting.pop(0), history.packets)

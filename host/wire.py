@@ -14,7 +14,7 @@ from host import protocol
 from host.connection import Methods, Peer, Reply, Shell, nothing, settle
 from host.errors import ProtocolFault
 from host.namespace import MARK, PROTOCOL, name
-from host.protocol import Feed, Malformed, Message, Request, TooLarge, decode_params
+from host.protocol import Feed, Malformed, Message, Request, TooLarge, decode_params, refusal
 from host.sockets import credentials
 from host.tasks import Tasks
 from recall.contracts import Frozen
@@ -126,7 +126,7 @@ class Connection(asyncio.Protocol):
             self._all.counts["foreign-uid"] += 1
             transport.abort()
         elif not self._all.admit(self):
-            busy = ProtocolFault("too-many-connections", "There are too many connections.", "Try again later.", -32002)
+            busy = refusal("too-many-connections", "There are too many connections.", "Try again later.")
             transport.write(protocol.fault(None, busy))
             transport.close()
 
@@ -265,7 +265,7 @@ class Connection(asyncio.Protocol):
     def _greet(self, hello: HelloParams) -> dict[str, object]:
         if hello.protocol != PROTOCOL:
             problem = f"This daemon speaks {PROTOCOL}, not {hello.protocol[:64]!r}."
-            raise ProtocolFault("unsupported-protocol", problem, "Use a client of the same version.", -32602)
+            raise refusal("unsupported-protocol", problem, "Use a client of the same version.")
         self._peer.client = hello.client[:64]
         self._peer.capabilities = frozenset(hello.capabilities)
         if protocol.LARGE_FRAMES in self._peer.capabilities:
@@ -331,4 +331,4 @@ class Connection(asyncio.Protocol):
 
 
 def _internal() -> ProtocolFault:
-    return ProtocolFault("internal", "The request failed in the daemon.", "Look into its log, and report it.", -32603)
+    return refusal("internal", "The request failed in the daemon.", "Look into its log, and report it.")

@@ -30,8 +30,10 @@ Share = Annotated[float, Meta(gt=0, le=1)]
 class AnswerPolicy(Frozen, frozen=True, kw_only=True):
     """The bar for prompts. Surprise is in nats; coverage is a share of the prompt's weighed terms."""
 
-    surprise: Annotated[float, Meta(gt=0)] = 3.5
-    surprise_of_one: Annotated[float, Meta(gt=0)] = 4.0  # of a question about a single thing
+    surprise: Annotated[float, Meta(gt=0)] = 3.5  # for a question
+    surprise_of_one: Annotated[float, Meta(gt=0)] = 4.0  # for a question about a single thing
+    surprise_of_order: Annotated[float, Meta(gt=0)] = 4.0  # for any other prompt, and more the larger the store:
+    order_growth: Annotated[float, Meta(ge=0)] = 0.3  # words of one store go together more often than chance says
     coverage: Share = 0.5
     phrase_coverage: Share = 0.34  # of an order, when two words that stand together in it do so in the record
     least: Annotated[float, Meta(ge=1)] = 1.5  # terms matched; a pair of CJK characters counts half
@@ -108,8 +110,13 @@ class _Prompt:
         nats = -sum(_part(term) * math.log(self._chance(term, len(held))) for term in matched)
         ways = math.lgamma(every + 1) - math.lgamma(count + 1) - math.lgamma(every - count + 1)
         surprise = nats - math.log(max(1, self.statistics.total)) - ways
-        bar = self.policy.surprise if count >= self.policy.least else self.policy.surprise_of_one
-        return surprise if surprise >= bar else None
+        return surprise if surprise >= self._bar(count) else None
+
+    def _bar(self, count: float) -> float:
+        policy = self.policy
+        if not self.question:
+            return policy.surprise_of_order + policy.order_growth * math.log(max(1, self.statistics.total))
+        return policy.surprise if count >= policy.least else policy.surprise_of_one
 
     def _chance(self, term: str, length: int) -> float:
         """That a record of this many terms holds the term, by the other records and the background."""

@@ -32,7 +32,8 @@ class ConfidencePolicy(Frozen, frozen=True, kw_only=True):
     """The bar and its constants. Mass is in nats of the analyzer that the background table belongs to."""
 
     id: str = "confidence_pre_v1"
-    theta: Positive = 16.0
+    theta: Positive = 16.5
+    large: Positive = 1000.0  # records; above, the bar rises by the logarithm: the best of many is better by chance
     agree_weight: Annotated[float, Meta(ge=0, le=2)] = 0.7
     told_weight: Annotated[float, Meta(ge=0, le=1)] = 0.5
     focus_least: Annotated[float, Meta(ge=0)] = 3.0  # nats that the event itself has to hold
@@ -79,7 +80,7 @@ def confident(ranked: Ranked, cue: Cue, noise: Noise, statistics: TermStatistics
     scale = _Scale(cue, noise, statistics, bar)
     weighed = sorted((_weigh(one, ranked.told, scale) for one in ranked.ranked), key=_best_first)
     by_z = sorted((one for one in weighed if one.scored.mass > 0), key=lambda one: (-one.scored.z, one.memory_id))
-    chosen = _evident(weighed, cue, bar.policy)
+    chosen = _evident(weighed, cue, statistics.total, bar.policy)
     if chosen is None:
         chosen = answered([one.scored for one in weighed], cue, statistics, bar.policy.answer, bar.background)
     return Ranked(
@@ -101,10 +102,10 @@ class _Weighed:
         return self.scored.candidate.memory_id
 
 
-def _evident(weighed: Sequence[_Weighed], cue: Cue, policy: ConfidencePolicy) -> Scored | None:
+def _evident(weighed: Sequence[_Weighed], cue: Cue, records: int, policy: ConfidencePolicy) -> Scored | None:
     least = policy.focus_least if cue.focus else 0.0
     best = next((one.scored for one in weighed if one.focus >= least), None)
-    if best is None or best.score < policy.theta:
+    if best is None or best.score < policy.theta + max(0.0, math.log(max(1, records) / policy.large)):
         return None
     return msgspec.structs.replace(best, reasons=(*best.reasons, "evidence"))
 

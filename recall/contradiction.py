@@ -14,6 +14,7 @@ from recall.analyzer import distinct, entities, normal
 
 SHARED_CLAUSE = 0.5  # share of the shorter clause's terms that two opposite clauses have in common
 SHARED_SHORT = 0.8  # the same when only three terms are shared
+SHARED_SUBJECT = 0.3  # share of the older text, without what is replaced, that a text which replaces it says too
 SHARED_SLOT = 0.6  # the same for two sentences that differ in one slot
 
 _CLAUSE = re.compile(r"[.!?;:](?=\s|$)|[。！？；：，\n]|,\s|\s[-–—]\s|\bbut\b|\band (?=not\b|never\b)")
@@ -26,16 +27,18 @@ _DENIAL = re.compile(
     r"|不|没|無|无(?!论)|未|別|别(?!的|名)|勿|禁止|停用|废弃|移除|取消|排除|跳过|避免"
 )
 _REPLACED = re.compile(
-    r"(?:instead of|rather than|no longer|replac(?:es|ed|ing)|in place of|used to be|formerly"
+    r"(?:instead of|rather than|no longer|replac(?:es|ed|ing)|in place of|used to be|formerly|, not"
     r"|(?:moved|switched|migrated|changed|renamed|went)(?: away)? from"
-    r"|取代|替代|代替|不再[是用]?|而不是|原来是|以前是)\s*((?:[^.;,。；，]|\.(?=\S)){2,60})",
+    r"|取代|替代|代替|不再[是用]?|而不是|原来是|以前是)"
+    r"\s*((?:[^.;,。；，]|\.(?=\S)){2,60}?)(?= to |\.(?:\s|$)|[;,。；，]|$)",
 )
 _SLOT_WORDS = (
-    "is are was were be to use uses using need needs require requires return returns in on at as with run runs after "
-    "every default = : 是 为 用 在 到 成 于 每 周 星 期 需 要 回"
+    "is are was were be to use uses using need needs require requires return returns in on at as from by with run runs"
+    " after every default = : 是 为 用 在 到 成 于 每 周 星 期 需 要 回"
 )
 _FILLER_WORDS = "the a an of our your their its we you they all now always only must should will"
 _SLOT_BEFORE = frozenset(_SLOT_WORDS.split())
+_COPULA = frozenset(("is", "are", "was", "were", "be", "是"))
 _FILLER = frozenset(_FILLER_WORDS.split())
 _TOKEN = re.compile(r"[a-z0-9_]+(?:[-./][a-z0-9_]+)*|[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]|[=:]")
 _DOT_FILE = re.compile(r"(?<![\w.])\.[a-z][\w-]+")
@@ -120,16 +123,19 @@ def _slot_differs(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
     if same < SHARED_SLOT * min(len(one), len(two)):
         return False
     numbers = all(_NUMBER.fullmatch(token) for token in (*one[start:stop], *two[start:other_stop]))
-    said = numbers or not _SLOT_BEFORE.isdisjoint(one[max(0, start - 2) : start])
-    return start >= 1 and same >= 2 and said
+    before = one[max(0, start - 2) : start]
+    # "X is fast" and "X is shared" can both hold; "X returns A" and "X returns B" cannot.
+    least = 3 if not _COPULA.isdisjoint(before) and not numbers else 2
+    return start >= 1 and same >= least and (numbers or not _SLOT_BEFORE.isdisjoint(before))
 
 
 def _replaces(newer: Reading, older: Reading) -> bool:
     """The newer text names what it replaces, and the older one affirms just that about the same subject."""
     for found in _REPLACED.findall(normal(newer.text).lower()):
         gone = frozenset(distinct(found))
-        rest = newer.terms - gone
-        if gone & older.terms and len(gone & older.terms) >= 0.5 * len(gone) and rest & older.terms:
+        subject = older.terms - gone
+        named = len(gone & older.terms) >= 0.5 * max(1, len(gone))
+        if named and subject and len(subject & (newer.terms - gone)) >= SHARED_SUBJECT * len(subject):
             return True
     return False
 

@@ -175,14 +175,13 @@ def _read_or_empty(folder: int, name: str) -> Document | Unreadable:
 
 def _read_at(folder: int, name: str) -> Document | Unreadable:
     handle = os.open(name, _FILE, dir_fd=folder)
+    seen = os.fstat(handle)
+    if not stat.S_ISREG(seen.st_mode):
+        os.close(handle)
+        return Unreadable(reason="not-a-file")
     with os.fdopen(handle, "rb") as stream:
-        seen = os.fstat(stream.fileno())
-        if not stat.S_ISREG(seen.st_mode):
-            return Unreadable(reason="not-a-file")
-        if seen.st_size > LARGEST:
-            return Unreadable(reason="too-large")
         data = stream.read(LARGEST + 1)
-        return Document(data=data, stamp=stamp_of(seen)) if len(data) <= LARGEST else Unreadable(reason="too-large")
+    return Document(data=data, stamp=stamp_of(seen)) if len(data) <= LARGEST else Unreadable(reason="too-large")
 
 
 def _write_temporary(folder: int, name: str, data: bytes, mode: int) -> None:

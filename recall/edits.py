@@ -16,8 +16,9 @@ EditResult = bytes | Refused
 def append(data: bytes, home: FileHome, record: MemoryRecord) -> EditResult:
     """The file with one more record at its end. No other record moves."""
     before = parse(data, home)
-    if refusal := _not_editable(before, home):
-        return refusal
+    refused = _not_editable(before, home)
+    if refused is not None:
+        return refused
     if record.memory_id in _known(before):
         return Refused(kind=RefusalKind.DUPLICATE, problem=f"{record.memory_id} is in {home.relative} already.")
     meant = _meant(record, home)
@@ -35,13 +36,11 @@ def append(data: bytes, home: FileHome, record: MemoryRecord) -> EditResult:
 def replace(data: bytes, home: FileHome, record: MemoryRecord) -> EditResult:
     """The file with the record of that id as given: marker and text, at the same place."""
     before = parse(data, home)
-    old = _find(before, record.memory_id)
-    if refusal := _not_editable(before, home) or _missing(old, record.memory_id, home):
-        return refusal
-    meant = _meant(record, home)
+    old, meant = _find(before, record.memory_id, home), _meant(record, home)
+    if isinstance(old, Refused):
+        return old
     if isinstance(meant, Refused):
         return meant
-    assert old is not None
     block = render(meant, home, before.newline).rstrip(b"\r\n")
     after = data[: old.start] + block + data[old.locator.byte_end :]
     wanted = [meant if known.memory_id == meant.memory_id else known for known in _records(before)]
@@ -51,10 +50,9 @@ def replace(data: bytes, home: FileHome, record: MemoryRecord) -> EditResult:
 def remove(data: bytes, home: FileHome, memory_id: str) -> EditResult:
     """The file without that record: its marker, its text and the blank lines after it."""
     before = parse(data, home)
-    old = _find(before, memory_id)
-    if refusal := _not_editable(before, home) or _missing(old, memory_id, home):
-        return refusal
-    assert old is not None
+    old = _find(before, memory_id, home)
+    if isinstance(old, Refused):
+        return old
     head, tail = data[: old.start], data[old.end :]
     if not tail and head.removeprefix(BOM):
         head = head.rstrip(b"\r\n \t") + before.newline.encode()
@@ -111,14 +109,12 @@ def _not_editable(parsed: ParsedFile, home: FileHome) -> Refused | None:
     return None
 
 
-def _missing(found: FileRecord | None, memory_id: str, home: FileHome) -> Refused | None:
-    if found is not None:
-        return None
-    return Refused(kind=RefusalKind.NOT_FOUND, problem=f"{memory_id} is not in {home.relative}, or not once.")
-
-
-def _find(parsed: ParsedFile, memory_id: str) -> FileRecord | None:
-    return next((known for known in parsed.records if known.record.memory_id == memory_id), None)
+def _find(parsed: ParsedFile, memory_id: str, home: FileHome) -> FileRecord | Refused:
+    refused = _not_editable(parsed, home)
+    if refused is not None:
+        return refused
+    found = next((known for known in parsed.records if known.record.memory_id == memory_id), None)
+    return found or Refused(kind=RefusalKind.NOT_FOUND, problem=f"{memory_id} is not in {home.relative}, or not once.")
 
 
 def _known(parsed: ParsedFile) -> set[str]:

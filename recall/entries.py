@@ -24,8 +24,8 @@ Span = tuple[int, int, int, int]  # line start, line end, byte start, byte end
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """One record as the index stores it. `terms`: the most frequent first; `counts`: of those that occur more than once,
-    how often, at most 255 times."""
+    """One record as the index stores it. `terms`: the most frequent first; `counts`: how often, of those that occur
+    more than once, at most 255 times."""
 
     record: MemoryRecord
     digest: str

@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import importlib
 import io
 import re
 import subprocess
@@ -16,6 +15,7 @@ import msgspec
 import pytest
 
 from host import namespace
+from host.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("host", "recall", "governance")
@@ -35,7 +35,14 @@ NOT_MIRRORED = {  # types only, or one line: nothing to test beside what uses th
     *("recall/contracts/events.py", "recall/contracts/memory.py", "recall/contracts/ports.py"),
     *("recall/contracts/query.py", "host/__main__.py"),
 }
-SUITES = {"conformance", "properties", "replay", "cases"}  # tests of a package as a whole: test_<suite>.py
+SUITES = {
+    "conformance",
+    "properties",
+    "replay",
+    "cases",
+    "isolation",
+    "reasons",
+}  # tests of a package as a whole: test_<suite>.py
 REAL_PROCESSES = ("tests/bench", "tests/e2e", "tests/reliability", "tests/support/daemon.py")  # may wait for a process
 
 
@@ -166,14 +173,13 @@ def test_contracts_hold_no_any_and_import_only_lower_contracts() -> None:
 
 
 def test_at_most_forty_settings() -> None:
-    config = importlib.import_module("host.config").Config
 
     def count(kind: object) -> int:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             return sum(count(field.type) for field in msgspec.structs.fields(kind))
         return 1
 
-    assert count(config) <= SETTINGS
+    assert count(Config) <= SETTINGS
 
 
 # ------------------------------------------------------------------------------------------------------------ layers
@@ -196,6 +202,35 @@ def test_governance_sees_of_recall_only_contracts_and_the_two_leaves() -> None:
         if path.is_relative_to(ROOT / "governance")
         for module in _imported(_tree(path))
         if module.split(".")[0] == "recall" and not seen.match(module)
+    )
+
+
+def test_the_hook_client_and_what_it_imports_need_only_the_standard_library() -> None:
+    """It is started on a step of the agent, with `-S`: nothing else is there."""
+    own = {"host.namespace", "host.paths"}
+    _none(
+        f"{name}: imports {module}"
+        for name in ("host/hook.py", "host/paths.py", "host/namespace.py")
+        for module in _imported(_tree(ROOT / name))
+        if module.split(".")[0] not in sys.stdlib_module_names and not any(module.startswith(m) for m in own)
+    )
+
+
+@pytest.mark.promise("git-untouched", "nothing-executed")
+def test_only_what_starts_the_daemon_starts_a_process() -> None:
+    """No git, no shell, nothing out of a memory: the one program that we run is our own daemon."""
+    starters = {"host/launch.py", "host/hook.py", "host/cli/hook.py", "host/cli/run.py", "host/demo/theatre.py"}
+    runs = re.compile(
+        r"\b(subprocess|os\.(exec\w*|spawn\w*|posix_spawn\w*|system|popen|fork)|pty|create_subprocess_\w+)\b"
+    )
+    _none(
+        f"{_name(path)}: {match[0]}"
+        for path in SOURCES
+        if _name(path) not in starters
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.Attribute | ast.Name | ast.alias)
+        for match in [runs.search(node.name if isinstance(node, ast.alias) else ast.unparse(node))]
+        if match
     )
 
 

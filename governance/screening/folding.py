@@ -53,7 +53,7 @@ LETTERS = "".join(_ALIKE)
 _CALL = re2.compile(
     f"[{INVISIBLE}{_SPACES}{_WIDE}{_STYLED}]|[A-Za-z_][{LETTERS}]|[{LETTERS}][A-Za-z_]"
     r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|(?:\\u00[2-7][0-9a-f]){2}|\\u003[ce]|"
-    r"(?:%[2-7][0-9a-f]){3})|[^\s]\\\r?\n"
+    r"(?:%[2-7][0-9a-f]\w*){3})|[^\s]\\\r?\n"
 )
 _MARKS = ("&", "\\u00", "%", "\\\n", "\\\r")  # without one of these an ASCII text is its own copy
 _FOLD = re.compile(

@@ -34,7 +34,7 @@ _SHAPES = (  # family, severity, shape
     ("hidden.stacked", "low", re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f]{5,}")),
 )
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_BLOB = re2.compile(r"[A-Za-z0-9+/_-]{24,800}={0,2}")
+_BLOB = re2.compile(r"[A-Za-z0-9+/_-]{28,800}={0,2}")
 _BLOBS = 64  # encoded runs looked into, a text
 
 Found = tuple[str, str, int, int]  # family, severity, start, end

@@ -5,7 +5,6 @@ The prefilter is re2's own (FilteredRE2): it derives the literals from the patte
 and then it says "no match".
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -71,35 +70,29 @@ class Rule:
 
 
 class Matcher:
-    """The rules of one table, compiled. `find` is the only thing it does."""
+    """The rules of one table, compiled. `find` is the only thing it does. Rules with one pattern share its run."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._rules = tuple(rules)
-        self._expressions = tuple(re2.compile(rule.pattern) for rule in rules)
+        shared: dict[str, list[Rule]] = {}
+        for rule in rules:
+            shared.setdefault(rule.pattern, []).append(rule)
+        self._rules = tuple(shared.values())
+        self._expressions = tuple(re2.compile(pattern) for pattern in shared)
         self._values = tuple(
             tuple(number for name, number in expression.groupindex.items() if name.startswith("value"))
             for expression in self._expressions
         )
         self._filter = re2.Filter()
-        for rule in rules:
-            self._filter.Add(rule.pattern)
+        for pattern in shared:
+            self._filter.Add(pattern)
         self._filter.Compile()
-        self._bare = frozenset(self._filter.Match(b"", potential=True) or ())  # rules that need no literal
-        self._gate = re2.compile("|".join(_nameless(rules[number].pattern) for number in sorted(self._bare)))
 
     def find(self, data: bytes) -> Iterator[Hit]:
-        """Every hit of every rule, rule by rule in the table's order."""
-        able = set(self._filter.Match(data, potential=True) or ())
-        if self._bare and self._gate.search(data) is None:
-            able -= self._bare
-        for number in sorted(able):
-            rule = self._rules[number]
+        """Every hit of every rule, pattern by pattern in the table's order."""
+        for number in sorted(self._filter.Match(data, potential=True) or ()):
             for match in self._expressions[number].finditer(data):
                 covered = next((group for group in self._values[number] if match.span(group)[0] >= 0), 0)
-                hit = Hit(rule, data, match, *match.span(covered))
-                if rule.check(hit):
-                    yield hit
-
-
-def _nameless(pattern: str) -> str:
-    return f"(?:{re.sub(r'[(][?]P<[a-z]+[0-9]*>', '(?:', pattern)})"
+                for rule in self._rules[number]:
+                    hit = Hit(rule, data, match, *match.span(covered))
+                    if rule.check(hit):
+                        yield hit

@@ -67,7 +67,10 @@ _NAME = (
     r"|shared[_ .-]?key|service[_ .-]?key|credentials?)"
 )
 _QUOTE = r"\\{0,2}[\"'`]?"
+_LONG = r"[\w+-]{32,100}={0,2}"
+_TWILIO = re.compile(r"(?:SK|AC)[0-9a-f]{32}")
 _KEY_LINE = r"(?:\\{1,2}[nr]|[\s>|*#\"',+:\\]|\d{1,6}(?:\t|→|: ?))*"
+_BODY = rf"(?:{_KEY_LINE}(?:(?:Proc-Type|DEK-Info|Version|Comment): ?[^\n]*|[A-Za-z0-9+/=]{{16,}}))*"
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 
@@ -81,8 +84,8 @@ SECRETS: tuple[Rule, ...] = (
         family="secret.private-key",
         pattern=(
             rf"{_BEGIN}(?:[^-]|-[^-])*{_END}"
-            rf"|{_BEGIN}(?:{_KEY_LINE}(?:(?:Proc-Type|DEK-Info|Version|Comment): ?[^\n]*|[A-Za-z0-9+/=]{{16,}}))*"
-            rf"(?:{_KEY_LINE}[A-Za-z0-9+/]{{1,63}}={{0,2}}[\"',\\]*(?:\n|$))?"
+            rf"|(?P<value>{_BEGIN}{_BODY}{_KEY_LINE}[A-Za-z0-9+/]{{1,63}}={{0,2}})[\"',]*(?:\s*\n|\s*\z|\\{{1,2}}[nr])"
+            rf"|(?P<value2>{_BEGIN}{_BODY})"
             rf"|(?:[A-Za-z0-9+/=]{{16,}}{_KEY_LINE})+(?:[A-Za-z0-9+/]{{1,63}}={{0,2}}{_KEY_LINE})?{_END}"
             r"|PuTTY-User-Key-File-\d(?:[^\n]*\n)+?Private-MAC: ?[0-9a-f]+"
         ),
@@ -99,7 +102,7 @@ SECRETS: tuple[Rule, ...] = (
         ),
     ),
     _token("aws-signature", r"X-Amz-(?:Signature|Security-Token)=[A-Za-z0-9%/+=_-]{32,}"),
-    _token("slack-token", r"\b(?:xox[abceoprs](?:\.xox[bp])?|xapp)-[\w-]{10,}"),
+    _token("slack-token", r"\bxox[abceoprs]-[\w-]{10,}|\bxoxe\.xox[bp]-[\w-]{10,}|\bxapp-[\w-]{10,}"),
     _token(
         "webhook",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{20,}"
@@ -113,7 +116,7 @@ SECRETS: tuple[Rule, ...] = (
     _token("huggingface-token", r"\b(?:hf|api_org)_[A-Za-z]{30,}"),
     _token("telegram-token", r"\b\d{8,10}:AA[\w-]{30,40}"),
     _token("sendgrid-key", r"\bSG\.[\w-]{16,32}\.[\w-]{16,64}"),
-    _token("twilio-key", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    Rule(family="secret.twilio-key", pattern=_LONG, check=lambda hit: _TWILIO.fullmatch(hit.value) is not None),
     _token("aliyun-key-id", r"\bLTAI[A-Za-z0-9]{12,24}\b"),
     _token("tencent-key-id", r"\bAKID[A-Za-z0-9]{28,40}\b"),
     _token("jwt", r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]{10,})?"),
@@ -185,5 +188,5 @@ SECRETS: tuple[Rule, ...] = (
         ),
         check=_stated,
     ),
-    Rule(family="secret.random", pattern=r"[\w+-]{32,100}={0,2}", check=_random),
+    Rule(family="secret.random", pattern=_LONG, check=_random),
 )

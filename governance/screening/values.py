@@ -117,8 +117,6 @@ def is_jumbled(word: str) -> bool:
         return False
     runs = _LOWER_RUN.findall(word)
     humps = len(re.findall(r"[a-z][A-Z]", word))
-    if not runs:
-        return False
     return (len(runs) >= 2 and sum(map(len, runs)) / len(runs) < 2.5) or humps > len(word) / 4
 
 

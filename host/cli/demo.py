@@ -13,11 +13,13 @@ from host.cli.tables import one_line, print_panel
 from host.clock import SystemClock
 from host.demo.judging import Judged, Judgement
 from host.demo.playing import Moment, play
-from host.demo.recording import SHIPPED, Recording, load
+from host.demo.recording import SHIPPED, Recorded, Recording, load
 from host.demo.report import SILENCE, Report, Summary
 from host.demo.theatre import Theatre, theatre
 from recall.contracts import EventType
 
+CARRIED = "carry-over"  # the trigger of a pass that only renews a waiting packet
+SPEAKERS: dict[str, str] = {EventType.USER_MESSAGE: "the user", EventType.ASSISTANT_MESSAGE: "the agent"}
 SAID = {
     Judgement.HIT: "right: the labels have it as needed here",
     Judgement.AGAIN: "needed here, and handed over before",
@@ -62,7 +64,7 @@ def demo(pace: float, folder: Path, as_json: bool) -> None:
             screen.shows(moment, report)
             time.sleep(pace)
         explained = _explained(report, place)
-        screen.explains(explained)
+        screen.explains(explained, recording.events[-1].step)
     summary = report.summary((clock.micros() - begun) / 1_000_000)
     if as_json:
         show_json({"summary": summary, "deliveries": report.given, "judged": report.judged(), "explained": explained})
@@ -112,10 +114,8 @@ class Screen:
         if moment.packet is None:
             return
         self._stretch(event.step)
-        if event.type == EventType.TOOL_RESULT:
-            self._say(
-                f"step {event.step}, {event.tool} {'failed' if event.ok is False else 'said'}: {one_line(event.text)}"
-            )
+        for cause in causes(moment, report.recording):
+            self._say(f"event {cause.seq}, {said_by(cause)}: {one_line(cause.text)}")
         if not self._quiet:
             print_panel(f"handed over after step {event.step}, for the next request", moment.packet.rendered)
         fresh = report.judged()[self._judged :]
@@ -123,36 +123,49 @@ class Screen:
         for each in fresh:
             self._say(f"  {each.memory_id}: {_verdict(each)}")
 
-    def explains(self, lines: tuple[str, ...]) -> None:
-        self._stretch(None)
+    def explains(self, lines: tuple[str, ...], last_step: int) -> None:
+        self._stretch(last_step)
         if lines:
-            self._say("\nThe audit on the first one:")
+            self._say("\nThe audit on the first one that was right:")
             for line in lines:
                 self._say(f"  {line}")
 
     def closes(self, summary: Summary) -> None:
         silent = sum(summary.silences.values())
         self._say(f"\n{summary.steps} steps, {summary.events} events, {summary.passes} passes: {silent} silent")
-        self._say(f"{summary.delivered} packets handed over, {summary.bytes} bytes")
+        self._say(f"{summary.delivered} packets handed over, {summary.bytes} bytes in all")
         met = "yes" if summary.hits else "no"
         self._say(f"  in a gold window  {met}: {summary.hits} of {summary.needs} needs met in time")
         self._say(f"  other             {summary.acceptable} useful, {summary.outside + summary.again} not asked for")
         self._say(f"  never-list hits   {summary.never}")
         self._say(f"  wall time         {summary.seconds:.1f} s; the daemon is stopped and its folder gone")
 
-    def _stretch(self, step: int | None) -> None:
+    def _stretch(self, step: int) -> None:
         """Tell the silences since the last stretch on one line."""
         if self._silences:
             reasons = ", ".join(f"{count} {reason}" for reason, count in self._silences.most_common())
-            until = "" if step is None else f" to {step}"
-            self._say(f"  steps {self._from_step}{until}, {self._events} events, silent: {reasons}")
+            self._say(f"  steps {self._from_step} to {step}, {self._events} events, silent: {reasons}")
         self._silences.clear()
         self._events = 0
-        self._from_step = step or 0
+        self._from_step = step
 
     def _say(self, text: str) -> None:
         if not self._quiet:
             say(text)
+
+
+def causes(moment: Moment, recording: Recording) -> list[Recorded]:
+    """The events whose passes made the packet. The session is alone in its log, so its n-th event has eventSeq n."""
+    made = [entry for entry in moment.passes if entry.outcome != SILENCE and entry.trigger != CARRIED]
+    places = [entry.cursor.event_seq - 1 for entry in made if entry.cursor is not None]
+    return [recording.events[place] for place in places if place < len(recording.events)]
+
+
+def said_by(event: Recorded) -> str:
+    """Who said it, for people."""
+    if event.type == EventType.TOOL_RESULT:
+        return f"{event.tool} {'failed' if event.ok is False else 'said'}"
+    return SPEAKERS.get(event.type, event.type)
 
 
 def _verdict(judged: Judged) -> str:

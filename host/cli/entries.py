@@ -37,14 +37,14 @@ def described(entry: AuditEntry) -> Iterator[str]:
     yield from _gate(entry)
     for arm in entry.arms:
         fared = f", {arm.shortfall}" if arm.shortfall else ""
-        yield f"source {arm.name}: {arm.hits} hits in {_ms(arm.micros)} ms{fared}"
+        yield f"source {arm.name}: {arm.hits} found in {_ms(arm.micros)} ms{fared}"
     yield from _candidates(entry)
     if entry.verdict:
         yield f"safety: {entry.verdict.action}, {entry.verdict.reason}"
         yield from (f"  removed {removal.candidate_id}: {removal.reason}" for removal in entry.verdict.removed)
     if entry.packet:
         packet = entry.packet
-        yield f"packet {packet.packet_id}: {len(packet.items)} items, {packet.bytes} bytes, as {packet.level}"
+        yield f"packet {packet.packet_id}: items {len(packet.items)}, bytes {packet.bytes}, as {packet.level}"
     if entry.latency:
         yield "time: " + ", ".join(f"{stage} {_ms(micros)} ms" for stage, micros in entry.latency.items())
     if entry.versions:
@@ -59,7 +59,7 @@ def _step(entry: AuditEntry) -> str:
 def _gate(entry: AuditEntry) -> Iterator[str]:
     if entry.gate is None:
         return
-    yield f"need {_share(entry.gate.score)}, then {entry.gate.state}"
+    yield f"need {_share(entry.gate.score)}, then {entry.gate.state.partition('|')[0]}"
     strongest = sorted(entry.gate.signals.items(), key=lambda signal: (-signal[1], signal[0]))
     yield from (f"  {name} {_share(value)}" for name, value in strongest if value)
 

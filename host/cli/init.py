@@ -1,4 +1,4 @@
-"""`init`: connects an agent product to the daemon by its own settings, and takes the connection back.
+"""`init`: connects an agent product to the daemon through its own settings, and takes the connection back.
 
 Nothing is written before the difference was shown and agreed to. What other tools wrote stays byte for byte.
 """

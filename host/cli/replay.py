@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 import structlog
+from rich import progress
+from rich.console import Console
 
 from host.cli.link import paths
 from host.cli.output import json_option, say, show_json
@@ -112,7 +114,10 @@ async def _replayed(file: Path, memory: Path | None) -> list[Replayed]:
 @contextmanager
 def _envelopes(file: Path) -> Iterator[Iterator[EventEnvelope]]:
     """The transcript's events, read as they are asked for. Raises RemoraError when no reader knows its format."""
-    with file.open("rb") as lines:
+    out = Console(stderr=True)
+    with progress.open(
+        file, "rb", description="replaying", console=out, transient=True, disable=not out.is_terminal
+    ) as lines:
         known = recognise(line for line, _ in zip(lines, range(HEAD_LINES), strict=False))
         if known is None:
             raise RemoraError(f"{file} is no transcript we can read.", f"Known are: {', '.join(READERS)}.")

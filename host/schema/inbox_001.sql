@@ -12,8 +12,8 @@ CREATE TABLE packet (
     settled_at      INTEGER,
     body            BLOB NOT NULL
 ) WITHOUT ROWID;
--- One slot: at most one pending and at most one claimed packet a (session, agent).
-CREATE UNIQUE INDEX packet_slot ON packet (session_id, agent_id, state) WHERE state IN ('pending', 'claimed');
+-- One slot: at most one pending packet a (session, agent).
+CREATE UNIQUE INDEX packet_slot ON packet (session_id, agent_id) WHERE state = 'pending';
 CREATE INDEX packet_session ON packet (session_id, agent_id);
 CREATE TABLE packet_item (
     memory_id TEXT NOT NULL,

@@ -56,8 +56,9 @@ def plan(text: str | None, wanted: Wanted) -> str:
     """
     if text is None or not text.strip():
         return _with_hooks("{}\n", wanted, "file")
-    present = [(ours.event, _unmarked(ours.hook)) for ours in _ours(text)]
-    if sorted(present, key=_first) == sorted(((event, _hook(event, wanted)) for event in EVENTS), key=_first):
+    present = list(_ours(text))
+    current = all(ours.hook == _hook(ours.event, wanted, ours.mark) for ours in present)
+    if current and sorted(ours.event for ours in present) == sorted(EVENTS):
         return text
     cleared = remove(text)
     return _with_hooks("{}\n", wanted, "file") if cleared is None else _with_hooks(cleared, wanted, "hooks")
@@ -81,44 +82,28 @@ def installed(text: str | None) -> tuple[str, ...]:
 
 
 class Ours(Frozen, frozen=True, kw_only=True):
-    """One hook of ours in a text: where it stands, and what had to be made for it (one of MADE)."""
+    """One hook of ours in a text, with the way to it: each container, and the number of the next in it.
+
+    `mark`: the outermost container that was made for it, one of MADE.
+    """
 
     event: str
-    group: int
-    entry: int
-    hook: dict[str, object]
+    hook: object
     mark: str
+    way: tuple[tuple[Node, int], ...]  # root, hooks, the event's groups, the group's entries
 
 
-def _hook(event: str, wanted: Wanted) -> dict[str, object]:
+def _hook(event: str, wanted: Wanted, mark: str) -> dict[str, object]:
+    """An entry. Our mark is the last argument of a command, or a header: both are what the host takes."""
     if event == START_EVENT:
-        arguments = ["-I", "-S", wanted.hook, HOST]
+        arguments = ["-I", "-S", wanted.hook, HOST, f"{name()}:{mark}"]
         return {"type": "command", "command": wanted.python, "args": arguments, "timeout": START_SECONDS}
     return {
         "type": "http",
         "url": f"http://127.0.0.1:{wanted.port}/hook/{HOST}",
-        "headers": {"Authorization": f"Bearer {wanted.token}"},
+        "headers": {"Authorization": f"Bearer {wanted.token}", HEADER: mark},
         "timeout": HTTP_SECONDS,
     }
-
-
-def _marked(hook: dict[str, object], mark: str) -> dict[str, object]:
-    """Our mark is the last argument of a command, or a header: both are what the host takes."""
-    match hook:
-        case {"args": [*arguments]}:
-            return {**hook, "args": [*arguments, f"{name()}:{mark}"]}
-        case {"headers": {**headers}}:
-            return {**hook, "headers": {**headers, HEADER: mark}}
-    return hook
-
-
-def _unmarked(hook: dict[str, object]) -> dict[str, object]:
-    match hook:
-        case {"args": [*arguments, _]}:
-            return {**hook, "args": arguments}
-        case {"headers": {**headers}}:
-            return {**hook, "headers": {key: value for key, value in headers.items() if key != HEADER}}
-    return hook
 
 
 def _mark_of(hook: object) -> str | None:
@@ -132,48 +117,42 @@ def _mark_of(hook: object) -> str | None:
 
 def _ours(text: str) -> Iterator[Ours]:
     """Our hooks in file order."""
-    hooks = _tree(text).member("hooks")
-    for member in hooks.items if hooks is not None else ():
+    tree = _tree(text)
+    place, hooks = tree.at("hooks"), tree.member("hooks")
+    if place is None or hooks is None:
+        return
+    for number, member in enumerate(hooks.items):
         for group, element in enumerate(member.value.items):
             entries = element.value.member("hooks")
-            for entry, item in enumerate(entries.items if entries is not None else ()):
+            if entries is None:
+                continue
+            for entry, item in enumerate(entries.items):
                 hook = json.loads(text[item.value.start : item.value.end])
                 if (mark := _mark_of(hook)) is not None:
-                    yield Ours(event=member.key or "", group=group, entry=entry, hook=hook, mark=mark)
+                    way = ((tree, place), (hooks, number), (member.value, group), (entries, entry))
+                    yield Ours(event=member.key or "", hook=hook, mark=mark, way=way)
 
 
 def _with_hooks(text: str, wanted: Wanted, mark: str) -> str:
     """`text`, which holds none of our hooks, with all of them. `mark`: what is made when there is no `hooks` yet."""
-    if _tree(text).member("hooks") is None:
-        every = {event: [{"hooks": [_marked(_hook(event, wanted), mark)]}] for event in EVENTS}
-        return insert(text, _tree(text), every, "hooks")
     for event in EVENTS:
-        hooks = _hooks_of(text)
+        hooks = _tree(text).member("hooks")
+        if hooks is None:
+            every = {each: [{"hooks": [_hook(each, wanted, mark)]}] for each in EVENTS}
+            return insert(text, _tree(text), every, "hooks")
         groups = hooks.member(event)
-        made = {"hooks": [_marked(_hook(event, wanted), "event" if groups is None else "group")]}
+        made = {"hooks": [_hook(event, wanted, "event" if groups is None else "group")]}
         text = insert(text, hooks, [made], event) if groups is None else insert(text, groups, made)
     return text
 
 
 def _without(text: str, ours: Ours) -> str:
     """`text` without one hook, and without the outermost container that was made for it and holds nothing else."""
-    tree, hooks = _tree(text), _hooks_of(text)
-    groups = hooks.items[place := hooks.at(ours.event) or 0].value
-    entries = groups.items[ours.group].value.member("hooks")
-    if entries is not None and len(entries.items) > 1:
-        return cut(text, entries, ours.entry)
-    if len(groups.items) > 1 or ours.mark == "group":
-        return cut(text, groups, ours.group)
-    if len(hooks.items) > 1 or ours.mark == "event":
-        return cut(text, hooks, place)
-    return cut(text, tree, tree.at("hooks") or 0)
-
-
-def _hooks_of(text: str) -> Node:
-    hooks = _tree(text).member("hooks")
-    if hooks is None:
-        raise ConfigFault("The settings hold no `hooks`.")
-    return hooks
+    root, hooks, groups, entries = ours.way
+    for (container, number), made_inside in ((entries, "entry"), (groups, "group"), (hooks, "event")):
+        if len(container.items) > 1 or ours.mark == made_inside:
+            return cut(text, container, number)
+    return cut(text, *root)
 
 
 def _tree(text: str) -> Node:
@@ -193,7 +172,3 @@ def _tree(text: str) -> Node:
             "The settings' `hooks` is not an object of lists.", "Repair it; the host ignores it as it is."
         )
     return tree
-
-
-def _first(pair: tuple[str, dict[str, object]]) -> str:
-    return pair[0]

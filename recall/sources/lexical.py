@@ -25,4 +25,4 @@ def _unfinished(cue: Cue) -> str:
     text = cue.parts[-1].text
     words = text.lower().split()
     word = words[-1] if words and not text[-1:].isspace() else ""
-    return word if len(word) >= SHORTEST_PREFIX or not word.isascii() else ""
+    return word if word.isprintable() and (len(word) >= SHORTEST_PREFIX or not word.isascii()) else ""

@@ -65,6 +65,7 @@ def envelope(event: dict, session: str) -> EventEnvelope:
         channel=CHANNELS[event["source"]],
         event_type=event["type"],
         timestamp=millis(event["ts"]),
+        observed_at=millis(event["ts"]),
         source_kind=SourceKind(event["source"]),
         payload=msgspec.Raw(payload),
         event_seq=event["seq"],

@@ -1,6 +1,7 @@
 """The main job on the real Claude Code, offline: daemon, our own `init`, a memory, a failing step, the next request."""
 
 import contextlib
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def deliveries(daemon: RunningDaemon) -> list[Json]:
         return entries
 
 
-@pytest.mark.promise("client-next-request", "audit-first", "sent-is-final")
+@pytest.mark.promise("client-next-request", "audit-first", "sent-is-final", "git-untouched")
 def test_the_memory_is_in_the_next_request_and_stays_there_once(daemon: RunningDaemon, folder: Path) -> None:
     replies = [
         reply("I will seal it.", FAILING),
@@ -67,6 +68,16 @@ def test_the_memory_is_in_the_next_request_and_stays_there_once(daemon: RunningD
     assert occurrences(model) == [0, 1, 1, 1, 1]
     assert not any(request.in_system(WORDS) for request in model.requests)
     assert len(deliveries(daemon)) == 1
+    assert _index_and_head(folder / "project") == ("", "")
+
+
+def _index_and_head(project: Path) -> tuple[str, ...]:
+    """What git has staged, and its commits: nothing, as it was before."""
+    questions = (["git", "ls-files"], ["git", "rev-list", "--all"])
+    return tuple(
+        subprocess.run(question, cwd=project, capture_output=True, text=True, check=True).stdout
+        for question in questions
+    )
 
 
 @pytest.mark.promise("client-next-request")

@@ -158,7 +158,7 @@ async def test_without_its_audit_entry_nothing_can_be_claimed(opened: tuple[Inbo
     with pytest.raises(sqlite3.OperationalError):
         await inbox.offer(packet_of(packet_id="pkt_1"), [an_entry()])
 
-    assert await inbox.slot(SESSION, AGENT) == (None, None)
+    assert await inbox.slot(SESSION, AGENT) == (None, ())
 
 
 async def test_the_same_request_gets_the_same_packet_and_claim(opened: tuple[Inbox, PlainLedger]) -> None:

@@ -6,68 +6,21 @@ import json
 import os
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from host import wire
 from host.namespace import PROTOCOL, name
 from host.protocol import FRAME_BYTES, LARGE_FRAMES
-from host.sockets import Listener
-from host.wire import HALF_FRAME_SECONDS, IDLE_SECONDS, Connections
+from host.wire import HALF_FRAME_SECONDS, IDLE_SECONDS
 from tests.support.frames import append, frames
-from tests.support.methods import FakeMethods, FakeShell
-
-
-class World:
-    """A served socket, and what stands behind it."""
-
-    def __init__(self, path: Path, most: int) -> None:
-        self.methods = FakeMethods()
-        self.shell = FakeShell()
-        self.connections = Connections(self.methods, self.shell, "1.2", most)
-        self.listener = Listener(path, self.connections)
-
-    @asynccontextmanager
-    async def client(self) -> AsyncIterator["Line"]:
-        reader, writer = await asyncio.open_unix_connection(str(self.listener.path), limit=64 * FRAME_BYTES)
-        try:
-            async with asyncio.timeout(10):
-                yield Line(reader, writer)
-        finally:
-            writer.close()
-
-
-class Line:
-    """The client's end."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
-
-    def send(self, method: str, number: object = 1, **params: Any) -> None:
-        self.writer.write(
-            json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
-        )
-
-    async def receive(self) -> Any:
-        """The next answer; None when the connection is closed, however it was."""
-        try:
-            line = await self.reader.readline()
-        except ConnectionResetError:
-            return None
-        return json.loads(line) if line else None
-
-    async def ask(self, method: str, **params: Any) -> Any:
-        self.send(method, **params)
-        return await self.receive()
+from tests.support.served import ServedSocket
 
 
 @pytest.fixture
-async def world(run_dir: Path) -> AsyncIterator[World]:
-    made = World(run_dir / "s", 8)
+async def world(run_dir: Path) -> AsyncIterator[ServedSocket]:
+    made = ServedSocket(run_dir / "s", 8)
     await made.listener.open()
     yield made
     made.methods.go.set()
@@ -76,10 +29,7 @@ async def world(run_dir: Path) -> AsyncIterator[World]:
     assert len(made.connections) == 0
 
 
-# ------------------------------------------------------------------------------------------------------------ answers
-
-
-async def test_a_request_is_answered(world: World) -> None:
+async def test_a_request_is_answered(world: ServedSocket) -> None:
     async with world.client() as client:
         assert await client.ask("echo", a=[1]) == {"jsonrpc": "2.0", "id": 1, "result": {"a": [1]}}
 
@@ -87,7 +37,7 @@ async def test_a_request_is_answered(world: World) -> None:
     assert (peer.uid, peer.pid) == (os.getuid(), os.getpid())
 
 
-async def test_pipelined_requests_are_answered_in_order(world: World) -> None:
+async def test_pipelined_requests_are_answered_in_order(world: ServedSocket) -> None:
     async with world.client() as client:
         for number in range(200):
             client.send("echo" if number % 3 else "fail", number)
@@ -97,7 +47,7 @@ async def test_pipelined_requests_are_answered_in_order(world: World) -> None:
     assert all(("error" in answer) is (answer["id"] % 3 == 0) for answer in answers)
 
 
-async def test_a_waiting_request_does_not_hold_up_another_connection(world: World) -> None:
+async def test_a_waiting_request_does_not_hold_up_another_connection(world: ServedSocket) -> None:
     async with world.client() as slow, world.client() as quick:
         slow.send("wait")
         await world.methods.waiting.wait()
@@ -107,7 +57,7 @@ async def test_a_waiting_request_does_not_hold_up_another_connection(world: Worl
         assert (await slow.receive())["result"] == "waited"
 
 
-async def test_hello_says_what_we_are_and_can(world: World) -> None:
+async def test_hello_says_what_we_are_and_can(world: ServedSocket) -> None:
     async with world.client() as client:
         said = (await client.ask("hello", client="test", protocol=PROTOCOL, capabilities=["x"]))["result"]
         await client.ask("echo")
@@ -117,14 +67,14 @@ async def test_hello_says_what_we_are_and_can(world: World) -> None:
     assert (world.methods.peers[0].client, world.methods.peers[0].capabilities) == ("test", frozenset({"x"}))
 
 
-async def test_another_protocol_is_refused(world: World) -> None:
+async def test_another_protocol_is_refused(world: ServedSocket) -> None:
     async with world.client() as client:
         answer = await client.ask("hello", protocol="other/9")
 
     assert answer["error"]["data"]["kind"] == "unsupported-protocol"
 
 
-async def test_large_frames_come_with_hello(world: World) -> None:
+async def test_large_frames_come_with_hello(world: ServedSocket) -> None:
     text = "x" * (FRAME_BYTES + 10)
     async with world.client() as client:
         await client.ask("hello", capabilities=[LARGE_FRAMES])
@@ -132,14 +82,14 @@ async def test_large_frames_come_with_hello(world: World) -> None:
         assert (await client.ask("echo", text=text))["result"] == {"text": text}
 
 
-async def test_shutdown_is_answered_and_begins_the_end(world: World) -> None:
+async def test_shutdown_is_answered_and_begins_the_end(world: ServedSocket) -> None:
     async with world.client() as client:
         assert (await client.ask("shutdown"))["result"] == {"stopping": True}
 
     assert world.shell.stopped.is_set()
 
 
-async def test_notifications_reach_the_client_and_end_with_it(world: World) -> None:
+async def test_notifications_reach_the_client_and_end_with_it(world: ServedSocket) -> None:
     async with world.client() as client:
         client.send("subscribe")
         assert await client.receive() == {"jsonrpc": "2.0", "method": "tick", "params": {"n": 1}}
@@ -151,7 +101,7 @@ async def test_notifications_reach_the_client_and_end_with_it(world: World) -> N
     assert not peer.notify("tick", {})
 
 
-async def test_a_notification_of_the_client_is_done_and_not_answered(world: World) -> None:
+async def test_a_notification_of_the_client_is_done_and_not_answered(world: ServedSocket) -> None:
     async with world.client() as client:
         client.writer.write(b'{"jsonrpc":"2.0","method":"hand"}\n')
         await client.ask("echo")
@@ -160,7 +110,7 @@ async def test_a_notification_of_the_client_is_done_and_not_answered(world: Worl
     assert world.methods.settled == ["lost"]
 
 
-async def test_a_client_that_has_said_all_still_gets_its_answers(world: World) -> None:
+async def test_a_client_that_has_said_all_still_gets_its_answers(world: ServedSocket) -> None:
     async with world.client() as client:
         client.send("echo")
         client.writer.write_eof()
@@ -172,7 +122,7 @@ async def test_a_client_that_has_said_all_still_gets_its_answers(world: World) -
 # -------------------------------------------------------------------------------------------------- written, or lost
 
 
-async def test_what_follows_an_answer_happens_after_it_was_written(world: World) -> None:
+async def test_what_follows_an_answer_happens_after_it_was_written(world: ServedSocket) -> None:
     async with world.client() as client:
         await client.ask("hand")
         await client.ask("echo")
@@ -180,7 +130,7 @@ async def test_what_follows_an_answer_happens_after_it_was_written(world: World)
     assert world.methods.settled == ["written"]
 
 
-async def test_an_answer_that_nobody_waits_for_is_lost(world: World) -> None:
+async def test_an_answer_that_nobody_waits_for_is_lost(world: ServedSocket) -> None:
     async with world.client() as client:
         client.send("wait")
         await world.methods.waiting.wait()
@@ -191,14 +141,14 @@ async def test_an_answer_that_nobody_waits_for_is_lost(world: World) -> None:
     assert world.methods.settled == ["lost"]
 
 
-async def test_a_result_that_is_no_json_is_an_internal_error_and_lost(world: World) -> None:
+async def test_a_result_that_is_no_json_is_an_internal_error_and_lost(world: ServedSocket) -> None:
     async with world.client() as client:
         assert (await client.ask("odd"))["error"]["code"] == -32603
 
     assert world.methods.settled == ["lost"]
 
 
-async def test_an_answer_counts_as_written_only_when_its_last_byte_left(world: World) -> None:
+async def test_an_answer_counts_as_written_only_when_its_last_byte_left(world: ServedSocket) -> None:
     loop = asyncio.get_running_loop()
     with socket.socket(socket.AF_UNIX) as client:
         client.setblocking(False)
@@ -215,10 +165,7 @@ async def test_an_answer_counts_as_written_only_when_its_last_byte_left(world: W
     assert (before, world.methods.settled) == ([], ["written"])
 
 
-# -------------------------------------------------------------------------------------------------------------- faults
-
-
-async def test_a_failing_method_is_an_internal_error_without_its_words_and_closes(world: World) -> None:
+async def test_a_failing_method_is_an_internal_error_without_its_words_and_closes(world: ServedSocket) -> None:
     async with world.client() as client:
         answer = await client.ask("break")
         assert answer["error"]["data"]["kind"] == "internal"
@@ -232,7 +179,7 @@ async def test_a_failing_method_is_an_internal_error_without_its_words_and_close
 
 @pytest.mark.promise("bad-input")
 async def test_every_adversarial_frame_gets_an_answer_or_a_closed_connection_and_the_next_client_is_served(
-    world: World,
+    world: ServedSocket,
 ) -> None:
     for kind, _, data in frames():
         async with world.client() as client:
@@ -248,7 +195,7 @@ async def test_every_adversarial_frame_gets_an_answer_or_a_closed_connection_and
 
 
 @pytest.mark.promise("bad-input")
-async def test_a_frame_too_large_is_answered_and_the_connection_closed(world: World) -> None:
+async def test_a_frame_too_large_is_answered_and_the_connection_closed(world: ServedSocket) -> None:
     async with world.client() as client:
         client.writer.write(append(b"x" * (2 * FRAME_BYTES)))
         assert (await client.receive())["error"]["data"]["kind"] == "frame-too-large"
@@ -260,7 +207,7 @@ async def test_a_frame_too_large_is_answered_and_the_connection_closed(world: Wo
     assert world.methods.asked == ["echo"]
 
 
-async def test_who_never_ends_a_line_that_is_too_large_is_cut_off(world: World) -> None:
+async def test_who_never_ends_a_line_that_is_too_large_is_cut_off(world: ServedSocket) -> None:
     async with world.client() as client:
         client.writer.write(b"x" * (FRAME_BYTES + 1))
         assert (await client.receive())["error"]["data"]["kind"] == "frame-too-large"
@@ -272,7 +219,7 @@ async def test_who_never_ends_a_line_that_is_too_large_is_cut_off(world: World) 
 
 
 @pytest.mark.promise("bad-input")
-async def test_a_malformed_line_leaves_the_connection_usable(world: World) -> None:
+async def test_a_malformed_line_leaves_the_connection_usable(world: ServedSocket) -> None:
     async with world.client() as client:
         client.writer.write(b"nonsense\n[]\n{}\n")
         kinds = [(await client.receive())["error"]["data"]["kind"] for _ in range(3)]
@@ -284,7 +231,7 @@ async def test_a_malformed_line_leaves_the_connection_usable(world: World) -> No
 
 
 @pytest.mark.promise("bad-input")
-async def test_a_client_that_stops_in_mid_frame_changes_nothing(world: World) -> None:
+async def test_a_client_that_stops_in_mid_frame_changes_nothing(world: ServedSocket) -> None:
     async with world.client() as client:
         client.writer.write(b'{"jsonrpc":"2.0","id":1,"method":"ec')
         client.writer.write_eof()
@@ -296,7 +243,7 @@ async def test_a_client_that_stops_in_mid_frame_changes_nothing(world: World) ->
 # -------------------------------------------------------------------------------------------------------------- bounds
 
 
-async def test_connections_beyond_the_cap_are_told_so(world: World) -> None:
+async def test_connections_beyond_the_cap_are_told_so(world: ServedSocket) -> None:
     async with asyncio.timeout(10):
         lines = [await asyncio.open_unix_connection(str(world.listener.path)) for _ in range(9)]
         refused = json.loads(await lines[-1][0].readline())
@@ -310,7 +257,7 @@ async def test_connections_beyond_the_cap_are_told_so(world: World) -> None:
 
 @pytest.mark.promise("bad-input")
 async def test_a_client_that_never_reads_is_cut_off_and_costs_little(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: ServedSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "DRAIN_SECONDS", 0.0)
     hog = socket.socket(socket.AF_UNIX)
@@ -332,7 +279,31 @@ async def test_a_client_that_never_reads_is_cut_off_and_costs_little(
     assert sent < 8 * 1024 * 1024
 
 
-async def test_a_subscriber_that_does_not_read_is_cut_off(world: World) -> None:
+async def test_a_flood_of_tiny_requests_starves_nobody(world: ServedSocket) -> None:
+    flood = b'{"jsonrpc":"2.0","id":1,"method":"echo","params":{}}\n' * 4000
+    async with world.client() as hog, world.client() as other:
+        hog.writer.write(flood)
+        assert (await hog.receive())["result"] == {}
+
+        await other.ask("hand")
+
+        assert world.methods.asked.index("hand") < 4000
+        for _ in range(3999):
+            await hog.receive()
+    assert world.methods.asked.count("echo") == 4000
+
+
+async def test_many_connections_that_come_and_go_leave_nothing_behind(world: ServedSocket) -> None:
+    for _ in range(300):
+        _, writer = await asyncio.open_unix_connection(str(world.listener.path))
+        writer.close()
+        await writer.wait_closed()
+    async with world.client() as client:
+        assert (await client.ask("echo"))["result"] == {}
+        assert len(world.connections) == 1
+
+
+async def test_a_subscriber_that_does_not_read_is_cut_off(world: ServedSocket) -> None:
     hog = socket.socket(socket.AF_UNIX)
     with hog:
         hog.connect(str(world.listener.path))
@@ -349,7 +320,7 @@ async def test_a_subscriber_that_does_not_read_is_cut_off(world: World) -> None:
     assert world.connections.counts["too-slow"] == 1
 
 
-async def test_a_line_that_is_begun_and_not_ended_is_closed_by_the_deadline(world: World) -> None:
+async def test_a_line_that_is_begun_and_not_ended_is_closed_by_the_deadline(world: ServedSocket) -> None:
     loop = asyncio.get_running_loop()
     async with world.client() as client:
         await client.ask("echo")
@@ -369,7 +340,7 @@ async def test_a_line_that_is_begun_and_not_ended_is_closed_by_the_deadline(worl
     assert world.connections.counts["timed-out"] == 1
 
 
-async def test_a_connection_idle_for_long_is_closed_but_no_subscriber(world: World) -> None:
+async def test_a_connection_idle_for_long_is_closed_but_no_subscriber(world: ServedSocket) -> None:
     async with world.client() as idle, world.client() as subscriber:
         await idle.ask("echo")
         subscriber.send("subscribe")
@@ -382,7 +353,7 @@ async def test_a_connection_idle_for_long_is_closed_but_no_subscriber(world: Wor
         assert await idle.receive() is None
 
 
-async def test_another_users_process_is_turned_away(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_users_process_is_turned_away(world: ServedSocket, monkeypatch: pytest.MonkeyPatch) -> None:
     stranger = os.getuid() + 1
     monkeypatch.setattr(os, "getuid", lambda: stranger)
     async with asyncio.timeout(5):
@@ -398,7 +369,7 @@ async def test_another_users_process_is_turned_away(world: World, monkeypatch: p
 # ------------------------------------------------------------------------------------------------------------ draining
 
 
-async def test_a_drain_answers_what_was_received_and_admits_nobody(world: World) -> None:
+async def test_a_drain_answers_what_was_received_and_admits_nobody(world: ServedSocket) -> None:
     async with world.client() as client:
         client.send("wait", 1)
         client.send("echo", 2)
@@ -414,7 +385,7 @@ async def test_a_drain_answers_what_was_received_and_admits_nobody(world: World)
         await draining
 
 
-async def test_a_drain_does_not_wait_for_ever_and_makes_no_noise(world: World) -> None:
+async def test_a_drain_does_not_wait_for_ever_and_makes_no_noise(world: ServedSocket) -> None:
     async with world.client() as client:
         client.send("wait")
         await world.methods.waiting.wait()

@@ -23,7 +23,7 @@ class FakeMethods:
         self.peers: list[Peer] = []
         self.hooks: list[tuple[str, bytes]] = []
         self.say = b'{"additionalContext":"memory"}'
-        self._table: dict[str, Callable[[Request, Peer], Awaitable[object]]] = {
+        self.table: dict[str, Callable[[Request, Peer], Awaitable[object]]] = {
             "echo": self._echo,
             "wait": self._wait,
             "large": self._large,
@@ -39,9 +39,9 @@ class FakeMethods:
     async def answer(self, request: Request, peer: Peer) -> object:
         self.asked.append(request.method)
         self.peers.append(peer)
-        if request.method not in self._table:
+        if request.method not in self.table:
             raise unknown_method(request)
-        return await self._table[request.method](request, peer)
+        return await self.table[request.method](request, peer)
 
     async def hook(self, host: str, raw: bytes) -> Reply:
         self.hooks.append((host, raw))

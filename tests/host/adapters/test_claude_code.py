@@ -210,7 +210,8 @@ def test_a_payload_that_does_not_fit_is_refused_with_its_reason(payload: dict[st
 
 
 def test_lone_surrogates_and_nul_become_sound() -> None:
-    raw = b'{"session_id":"s","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"a\\ud83d b\\u0000","prompt_id":"\\ud83d"}'
+    odd = b'"prompt":"a\\ud83d b\\u0000","prompt_id":"\\ud83d"'
+    raw = b'{"session_id":"s","cwd":"/p","hook_event_name":"UserPromptSubmit",' + odd + b"}"
     (event,) = decode(raw).envelopes
     assert json.loads(bytes(event.payload)) == {"text": "a\ufffd b\ufffd"}
     assert event.event_id is not None
@@ -238,6 +239,8 @@ def test_a_subagent_is_an_agent_of_its_own() -> None:
         "SubagentStop",
     ]
     assert all(event.agent_id == what.agent_id for what in hooks for event in what.envelopes)
+    asked = heard("UserPromptSubmit", prompt="Read it.", agent_id=child)
+    assert (asked.envelopes[0].source_kind, asked.surface) == (SourceKind.AGENT, None)
     notification = [what for what in hooks if what.event == "UserPromptSubmit"][1]
     assert (notification.envelopes[0].source_kind, notification.surface) == (SourceKind.LIFECYCLE, None)
 

@@ -12,7 +12,7 @@ from host.demo.playing import Moment
 from host.demo.recording import Gold, Labels, Recorded, Recording
 from host.demo.report import Report
 from host.demo.theatre import Theatre
-from tests.support.builders import a_packet, an_item
+from tests.support.builders import a_cursor, a_packet, an_item
 
 LABELS = Labels(
     session="d00",
@@ -45,12 +45,14 @@ def a_moment(seq: int, type_: str, *reasons: str, **fields: object) -> Moment:
     return Moment(event=msgspec.convert(event | fields, Recorded), passes=passes)
 
 
-def told(capsys: pytest.CaptureFixture[str], *moments: Moment, quiet: bool = False) -> str:
-    report, screen = Report(RECORDING), Screen(quiet=quiet)
+def told(
+    capsys: pytest.CaptureFixture[str], *moments: Moment, quiet: bool = False, events: tuple[Recorded, ...] = ()
+) -> str:
+    report, screen = Report(msgspec.structs.replace(RECORDING, events=events)), Screen(quiet=quiet)
     for moment in moments:
         report.add(moment)
         screen.shows(moment, report)
-    screen.explains(("It was quiet.",) if report.given else ())
+    screen.explains(("It was quiet.",) if report.given else (), 9)
     screen.closes(report.summary(1.25))
     return capsys.readouterr().out
 
@@ -69,11 +71,12 @@ def test_silences_are_counted_by_reason_until_something_is_to_tell(capsys: pytes
 
 def test_a_packet_is_shown_whole_with_its_trigger_and_what_the_labels_say(capsys: pytest.CaptureFixture[str]) -> None:
     packet = a_packet(items=(an_item(memory_id="m1"),), rendered="first line\nsecond \x1b[31mline")
-    moment = msgspec.structs.replace(a_moment(3, "tool/result", tool="shell", ok=False), packet=packet)
+    cause = a_moment(3, "tool/result", "tool-failure", tool="shell", ok=False)
+    spoken = msgspec.structs.replace(cause.passes[0], outcome="packet", cursor=a_cursor(event_seq=1))
 
-    text = told(capsys, moment)
+    text = told(capsys, msgspec.structs.replace(cause, passes=(spoken,), packet=packet), events=(cause.event,))
 
-    assert "step 3, shell failed: text 3" in text
+    assert "event 3, shell failed: text 3" in text
     assert "first line" in text and "second " in text and "\x1b" not in text
     assert "m1: right: the labels have it as needed here (the build fails)" in text
     assert "It was quiet." in text

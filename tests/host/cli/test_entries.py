@@ -84,12 +84,12 @@ def test_the_whole_entry_shows_signals_strongest_first_and_leaves_out_zeros() ->
 def test_the_whole_entry_shows_every_source_candidate_removal_and_the_packet() -> None:
     text = "\n".join(described(WHOLE))
 
-    assert "source lexical: 9 hits in 1.5 ms" in text
-    assert "source seed: 0 hits in 0.0 ms, late" in text
+    assert "source lexical: 9 found in 1.5 ms" in text
+    assert "source seed: 0 found in 0.0 ms, late" in text
     assert text.index("mem_a  score 23.50, mass 22.00, agree 1.50  kept") < text.index("mem_b")
     assert "dropped: below-bar" in text
     assert "removed mem_c: quarantined" in text
-    assert "packet pkt_1: 1 items, 512 bytes, as excerpt" in text
+    assert "packet pkt_1: items 1, bytes 512, as excerpt" in text
     assert text.endswith("decision dd")
 
 

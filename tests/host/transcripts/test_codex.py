@@ -199,6 +199,7 @@ def test_the_end_of_each_turn_in_a_file_of_edges_is_survived() -> None:
 def test_odd_records_are_counted_and_survived() -> None:
     lines = [
         b"nonsense\n",
+        b"\r\n",
         a_line("brand-new", x=1),
         item("message", role="user", content=None),
         item("function_call", arguments=None),

@@ -64,6 +64,15 @@ def test_a_subagent_that_copies_nothing_is_its_own_from_the_start() -> None:
     assert copied(record("session_meta", 0, **LINKED), record("response_item", 0)) == [False, False]
 
 
+def test_an_id_that_only_looks_like_a_time_is_none() -> None:
+    odd = "zzzzzzzz-zzzz-7000-8000-00000000000b"
+    assert copied(
+        record("session_meta", 0, **LINKED),
+        record("session_meta", 0, id=PARENT),
+        record("event_msg", 0, type="task_started", turn_id=odd),
+    ) == [False, True, True]
+
+
 def test_a_second_header_in_a_file_without_parent_begins_no_copy() -> None:
     assert copied(record("session_meta", 0, id="a"), record("session_meta", 0, id="b")) == [False, False]
 

@@ -1,0 +1,124 @@
+"""The audit in plain words."""
+
+from governance.contracts import Action, AuditEntry, AuditKind, CandidateTrace, VerdictTrace
+from governance.explain import REASONS, explain, sentence
+from recall.contracts import ArmReport
+from tests.support.builders import a_memory_id
+from tests.support.clock import START
+from tests.support.entries import a_full_pass, a_trace, an_entry
+
+PACKET = a_trace().packet_id
+
+
+def told(*entries: AuditEntry, memory_id: str | None = None) -> list[str]:
+    """The lines, their times left out."""
+    return [line.split(": ", 1)[1] if " UTC" in line else line.strip() for line in explain(entries, memory_id)]
+
+
+def test_a_silence_says_why() -> None:
+    assert told(an_entry(audit_id="aud_1")) == [
+        "silent after a failed tool result: what was found did not match well enough to interrupt for. [aud_1]"
+    ]
+
+
+def test_a_headline_says_when_and_at_which_step() -> None:
+    (line,) = explain([an_entry(at=START)])
+    assert line.startswith("2026-05-28 20:26:40 UTC, step 3: ")
+    assert explain([an_entry(step=None)])[0].startswith("2026-05-28 20:26:40 UTC: ")
+
+
+def test_a_packet_is_explained_from_need_to_bytes() -> None:
+    assert told(a_full_pass(audit_id="aud_1")) == [
+        f"packet {PACKET} was offered after a failed tool result, because of tool failure. [aud_1]",
+        "need 0.93 (tool failure 1.00, novelty 0.12)",
+        "lexical: 12 found in 0.8 ms",
+        "safety: allow, no rule objected",
+        f"kept {a_memory_id(1)}: match 24.10, agreement 1.20",
+        f"left out {a_memory_id(2)}: it was shown in this context window before (match 0.00, agreement 0.00)",
+        "packet: 1 memory, 412 bytes, shown as excerpt",
+    ]
+
+
+def test_what_happened_afterwards_is_told_in_order() -> None:
+    def about(kind: AuditKind, after: int, **fields: object) -> AuditEntry:
+        return an_entry(kind=kind, at=START + after, packet=a_trace(), **fields)
+
+    lines = told(
+        about(AuditKind.DELIVERY, 2, outcome="delivered", reason="tool-failure", surface="post-tool"),
+        about(AuditKind.CLAIM, 1, outcome="claimed", reason="tool-failure", surface="post-tool"),
+        an_entry(kind=AuditKind.FEEDBACK, at=START + 3, outcome="useful", memory_id=a_memory_id()),
+    )
+    assert lines == [
+        f"packet {PACKET} was claimed at post-tool. []",
+        f"packet {PACKET} reached the agent at post-tool. []",
+        f"the user called {a_memory_id()} useful. []",
+    ]
+
+
+def test_entries_of_the_same_instant_keep_the_order_in_which_they_were_written() -> None:
+    newest_first = [an_entry(kind=AuditKind.DELIVERY, packet=a_trace()), a_full_pass()]
+    lines = [line for line in explain(newest_first) if " UTC" in line]
+    assert "was offered" in lines[0]
+    assert "reached the agent" in lines[1]
+
+
+def test_drops_empty_claims_and_settings_have_their_sentences() -> None:
+    lines = told(
+        *reversed(
+            (
+                an_entry(kind=AuditKind.DROP, outcome="dropped", reason="stale-context", packet=a_trace()),
+                an_entry(kind=AuditKind.CLAIM, outcome="silence", reason="boundary-used", surface="pre-step"),
+                an_entry(kind=AuditKind.POLICY, outcome="rollout shadow"),
+                a_full_pass(outcome="would", reason="shadow", gate=None, arms=(), candidates=(), verdict=None),
+            )
+        )
+    )
+    assert lines[0] == f"packet {PACKET} was dropped: the conversation had moved on. []"
+    assert lines[1] == "a claim at pre-step got nothing: one packet had gone into this request already. []"
+    assert lines[2] == "the settings changed: rollout shadow. []"
+    assert lines[3].startswith(f"packet {PACKET} after a failed tool result was not offered: remora only watches")
+
+
+def test_one_memory_is_told_of_alone() -> None:
+    lines = told(a_full_pass(), memory_id=a_memory_id(2))
+    assert lines[1:] == [
+        f"left out {a_memory_id(2)}: it was shown in this context window before (match 0.00, agreement 0.00)"
+    ]
+    missing = told(a_full_pass(), memory_id=a_memory_id(3))
+    assert missing[1:] == [f"{a_memory_id(3)} was not among what was found"]
+
+
+def test_many_candidates_are_counted_and_not_listed() -> None:
+    many = tuple(
+        CandidateTrace(memory_id=a_memory_id(n), score=0, rank=0 if n > 4 else n, kept=False) for n in range(1, 9)
+    )
+    lines = told(an_entry(candidates=many))
+    assert [line.split()[2].rstrip(":") for line in lines[1:6]] == [a_memory_id(n) for n in range(1, 6)]
+    assert lines[6] == "and 3 more, left out"
+
+
+def test_faults_shortfalls_and_asking_are_said() -> None:
+    verdict = VerdictTrace(action=Action.ASK, reason="high-risk")
+    arms = (ArmReport(name="lexical", hits=0, micros=500_000, shortfall="late"),)
+    lines = told(an_entry(reason="fault", note="TimeoutError", arms=arms, verdict=verdict, trigger="seed"))
+    assert lines[0] == "silent after a start: something broke; a fault is a silence (TimeoutError). []"
+    assert lines[1:] == [
+        "lexical: 0 found in 500.0 ms, late",
+        "safety: ask, it is a risky procedure that the user has not approved",
+    ]
+
+
+def test_nothing_recorded_is_said_too() -> None:
+    assert explain([]) == ["Nothing is recorded about this."]
+
+
+def test_a_reason_without_a_sentence_stands_for_itself_and_a_broken_rule_says_so() -> None:
+    assert sentence("something-new") == "something-new"
+    assert sentence("broken:scope") == "the rule scope broke, and a broken rule denies"
+    assert all(text and text[0].islower() and not text.endswith(".") for text in REASONS.values())
+
+
+def test_triggers_have_names() -> None:
+    assert told(an_entry(trigger="prompt"))[0].startswith("silent after a prompt:")
+    assert told(an_entry(trigger=""))[0].startswith("silent after an event:")
+    assert told(an_entry(trigger="custom"))[0].startswith("silent after custom:")

@@ -1,0 +1,86 @@
+"""Numbers, as a fold over the audit."""
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from governance.contracts import Action, AuditEntry, AuditKind, Removal, VerdictTrace
+from governance.metrics import BUCKETS, EMPTY, as_json, fold, prometheus
+from recall.contracts import ArmReport
+from tests.support.builders import a_memory_id
+from tests.support.entries import a_full_pass, a_trace, an_entry
+
+REMOVAL = Removal(candidate_id=a_memory_id(2), reason="injection")
+ENTRIES: list[AuditEntry] = [
+    an_entry(latency={"gate": 40}),
+    a_full_pass(verdict=VerdictTrace(action=Action.ALLOW, reason="clear", removed=(REMOVAL,))),
+    an_entry(reason="fault", trigger="", arms=(ArmReport(name="lexical", hits=0, micros=9, shortfall="late"),)),
+    an_entry(kind=AuditKind.CLAIM, outcome="claimed", packet=a_trace()),
+    an_entry(kind=AuditKind.CLAIM, outcome="silence", reason="cooldown"),
+    an_entry(kind=AuditKind.DELIVERY, outcome="delivered", packet=a_trace()),
+    an_entry(kind=AuditKind.DELIVERY, outcome="delivered"),
+    an_entry(kind=AuditKind.DROP, outcome="dropped", reason="expired", packet=a_trace()),
+    an_entry(kind=AuditKind.FEEDBACK, outcome="useful", memory_id=a_memory_id()),
+    an_entry(kind=AuditKind.POLICY, outcome="rollout"),
+]
+
+
+def test_every_kind_of_entry_is_counted_where_it_belongs() -> None:
+    metrics = fold(EMPTY, ENTRIES)
+    assert metrics.entries == len(ENTRIES)
+    assert metrics.passes == {"silence no-confident-hit": 1, "packet tool-failure": 1, "silence fault": 1}
+    assert metrics.triggers == {"result:failed": 2}
+    assert metrics.packets == {"built": 1, "claimed": 1, "delivered": 2}
+    assert metrics.claims == {"cooldown": 1}
+    assert metrics.drops == {"expired": 1}
+    assert metrics.removed == {"injection": 1}
+    assert metrics.feedback == {"useful": 1}
+    assert (metrics.injected_bytes, metrics.injected_items) == (412, 1)
+    assert (metrics.arm_passes, metrics.arm_hits) == ({"lexical": 2}, {"lexical": 12})
+    assert metrics.shortfalls == {"lexical late": 1}
+
+
+def test_durations_fall_into_buckets() -> None:
+    spent = (0, BUCKETS[0], BUCKETS[0] + 1, BUCKETS[-1] + 1)
+    histogram = fold(EMPTY, [an_entry(latency={"recall": micros}) for micros in spent]).latency["recall"]
+    assert (histogram.count, histogram.total) == (4, sum(spent))
+    assert (histogram.buckets[0], histogram.buckets[1], histogram.buckets[-1]) == (2, 1, 1)
+    assert sum(histogram.buckets) == 4
+
+
+@given(st.lists(st.sampled_from(ENTRIES), max_size=12), st.integers(0, 12))
+def test_folding_in_parts_is_folding_at_once(entries: list[AuditEntry], place: int) -> None:
+    at_once = fold(EMPTY, entries)
+    assert fold(fold(EMPTY, entries[:place]), entries[place:]) == at_once
+
+
+def test_folding_leaves_the_start_as_it_was() -> None:
+    start = fold(EMPTY, ENTRIES)
+    before = msgspec.json.encode(start)
+    fold(start, ENTRIES)
+    assert msgspec.json.encode(start) == before
+    assert fold(EMPTY, []) == EMPTY
+
+
+def test_the_numbers_are_answered_as_json() -> None:
+    answer = msgspec.json.decode(msgspec.json.encode(as_json(fold(EMPTY, ENTRIES))))
+    assert answer["injected"] == {"bytes": 412, "items": 1}
+    assert answer["arms"] == {"lexical": {"passes": 2, "hits": 12}}
+    assert answer["latencyMicros"]["gate"]["count"] == 2
+    assert answer["latencyMicros"]["gate"]["buckets"][-1][0] is None
+
+
+def test_prometheus_reads_cumulative_buckets_in_seconds_and_quoted_labels() -> None:
+    text = prometheus(fold(EMPTY, [*ENTRIES, an_entry(reason='odd "reason"')]), "x_pre")
+    lines = text.splitlines()
+    assert 'x_pre_passes_total{outcome="silence",reason="no-confident-hit"} 1' in lines
+    assert 'x_pre_passes_total{outcome="silence",reason="odd \\"reason\\""} 1' in lines
+    assert 'x_pre_arm_shortfalls_total{arm="lexical",shortfall="late"} 1' in lines
+    assert 'x_pre_stage_seconds_bucket{stage="recall",le="0.0005"} 0' in lines
+    assert 'x_pre_stage_seconds_bucket{stage="recall",le="0.001"} 1' in lines
+    assert 'x_pre_stage_seconds_bucket{stage="recall",le="+Inf"} 1' in lines
+    assert 'x_pre_stage_seconds_sum{stage="recall"} 0.0009' in lines
+    assert 'x_pre_stage_seconds_count{stage="recall"} 1' in lines
+    assert "x_pre_injected_bytes_total 412" in lines
+    assert text.endswith("\n")
+    assert all(line.startswith(("# TYPE x_pre_", "x_pre_")) for line in lines)

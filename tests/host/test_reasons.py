@@ -1,0 +1,18 @@
+"""Every way to hold our tongue has a sentence that explains it."""
+
+import pytest
+
+from governance.explain import REASONS
+from host.contracts import Reason
+from recall.rank import DropReason
+
+
+@pytest.mark.promise("silence-has-a-reason")
+@pytest.mark.parametrize("reason", list(Reason))
+def test_a_reason_has_a_sentence(reason: Reason) -> None:
+    assert REASONS[reason.value]
+
+
+@pytest.mark.parametrize("reason", list(DropReason))
+def test_a_drop_of_the_ranking_has_a_sentence(reason: DropReason) -> None:
+    assert REASONS[reason.value]

@@ -1,0 +1,200 @@
+"""Files on disk: what a scan sees, and a write that loses nothing of anybody's."""
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from recall.canonical import bytes_digest
+from recall.documents import Document, Documents, Scan, Unreadable, read, scan, stamp
+from recall.files import LARGEST, RefusalKind, Refused
+
+
+async def test_a_new_file_and_its_folders_are_the_owners_alone(tmp_path: Path) -> None:
+    base = tmp_path / "data" / "memory"
+
+    digest = await Documents().transact(str(base), "records/2026-05.md", lambda data: data + b"one\n")
+
+    file = base / "records" / "2026-05.md"
+    assert digest == bytes_digest(b"one\n") and file.read_bytes() == b"one\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (tmp_path / "data", base, file.parent)} == {0o700}
+    assert [entry.name for entry in file.parent.iterdir()] == ["2026-05.md"]  # no temporary file is left
+
+
+async def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("a")
+    file.chmod(0o644)
+
+    await Documents().transact(str(tmp_path), "a.md", lambda data: data + b"b")
+
+    assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("ab", 0o644)
+
+
+async def test_an_edit_made_by_someone_else_in_between_is_taken_in(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"A.\n")
+    seen: list[bytes] = []
+
+    def edit(data: bytes) -> bytes:
+        if not seen:
+            with file.open("ab") as other:  # an editor saves while we think
+                other.write(b"Handwritten.\n")
+        seen.append(data)
+        return data.replace(b"A.", b"A2.")
+
+    digest = await Documents().transact(str(tmp_path), "a.md", edit)
+
+    assert seen == [b"A.\n", b"A.\nHandwritten.\n"]
+    assert file.read_bytes() == b"A2.\nHandwritten.\n" and digest == bytes_digest(file.read_bytes())
+
+
+async def test_an_edit_that_names_what_it_saw_is_refused_when_that_is_gone(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"A.\n")
+    saw = bytes_digest(b"A.\n")
+
+    def edit(data: bytes) -> bytes:
+        file.write_bytes(b"Other.\n")
+        return b"Ours.\n"
+
+    during = await Documents().transact(str(tmp_path), "a.md", edit, expected=saw)
+    after = await Documents().transact(str(tmp_path), "a.md", edit, expected=saw)
+
+    assert isinstance(during, Refused) and during.kind is RefusalKind.CONFLICT
+    assert isinstance(after, Refused) and after.kind is RefusalKind.CONFLICT
+    assert file.read_bytes() == b"Other.\n" and os.listdir(tmp_path) == ["a.md"]
+
+
+async def test_a_file_that_changes_at_every_try_is_a_conflict(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+
+    def edit(data: bytes) -> bytes:
+        file.write_bytes(data + b"x")
+        return b"Ours."
+
+    result = await Documents().transact(str(tmp_path), "a.md", edit)
+
+    assert isinstance(result, Refused) and result.kind is RefusalKind.CONFLICT
+    assert set(file.read_bytes()) == {ord("x")}
+
+
+async def test_twenty_writers_of_one_file_all_get_their_line(tmp_path: Path) -> None:
+    documents = Documents()
+    lines = [b"line %d\n" % number for number in range(20)]
+
+    await asyncio.gather(
+        *(documents.transact(str(tmp_path), "a.md", lambda data, line=line: data + line) for line in lines)
+    )
+
+    assert sorted((tmp_path / "a.md").read_bytes().splitlines(keepends=True)) == sorted(lines)
+
+
+async def test_a_refused_edit_writes_nothing(tmp_path: Path) -> None:
+    no = Refused(kind=RefusalKind.NOT_FOUND, problem="not there")
+
+    assert await Documents().transact(str(tmp_path), "a.md", lambda data: no) == no
+    assert os.listdir(tmp_path) == []
+
+
+async def test_a_leftover_of_a_crash_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".a.md.tmp").write_text("half")
+
+    await Documents().transact(str(tmp_path), "a.md", lambda data: b"whole")
+
+    assert os.listdir(tmp_path) == ["a.md"] and (tmp_path / "a.md").read_text() == "whole"
+
+
+async def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
+    outside, base = tmp_path / "outside", tmp_path / "base"
+    outside.mkdir()
+    base.mkdir()
+    (outside / "a.md").write_text("theirs")
+    (base / "sub").symlink_to(outside)
+    (base / "b.md").symlink_to(outside / "a.md")
+
+    for relative in ("sub/new.md", "b.md"):
+        result = await Documents().transact(str(base), relative, lambda data: b"ours")
+        assert isinstance(result, Refused) and result.kind is RefusalKind.OUTSIDE_ROOT
+    assert os.listdir(outside) == ["a.md"] and (outside / "a.md").read_text() == "theirs"
+
+
+@pytest.mark.parametrize("relative", ["../a.md", "sub/../../a.md", "/a.md"])
+async def test_a_path_that_leaves_its_root_is_refused(tmp_path: Path, relative: str) -> None:
+    result = await Documents().transact(str(tmp_path / "base"), relative, lambda data: b"ours")
+
+    assert isinstance(result, Refused) and not (tmp_path / "a.md").exists()
+
+
+async def test_a_root_that_is_itself_a_link_is_written_where_it_leads(tmp_path: Path) -> None:
+    store = tmp_path / "vol" / "store"
+    store.mkdir(parents=True)
+    (tmp_path / "memory").symlink_to(store)
+
+    result = await Documents().transact(os.path.realpath(tmp_path / "memory"), "a.md", lambda data: b"m1")
+
+    assert isinstance(result, str) and (store / "a.md").read_bytes() == b"m1"
+
+
+async def test_a_full_or_closed_place_is_a_refusal(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    result = await Documents().transact(str(tmp_path / "file" / "below"), "a.md", lambda data: b"x")
+    large = await Documents().transact(str(tmp_path), "a.md", lambda data: b"x" * (LARGEST + 1))
+
+    assert isinstance(result, Refused) and isinstance(large, Refused)
+    assert not (tmp_path / "a.md").exists()
+
+
+async def test_a_cancelled_caller_leaves_a_whole_file(tmp_path: Path) -> None:
+    documents = Documents()
+    first = asyncio.create_task(documents.transact(str(tmp_path), "a.md", lambda data: data + b"one\n"))
+    await asyncio.sleep(0)
+    first.cancel()
+
+    await documents.transact(str(tmp_path), "a.md", lambda data: data + b"two\n")
+
+    assert (tmp_path / "a.md").read_bytes().splitlines() in ([b"one", b"two"], [b"two"])
+
+
+def test_a_scan_sees_markdown_below_the_root_and_says_what_it_passes_over(tmp_path: Path) -> None:
+    base, outside = tmp_path / "base", tmp_path / "outside"
+    (base / "sub").mkdir(parents=True)
+    (base / ".git").mkdir()
+    outside.mkdir()
+    for name in ("a.md", "sub/b.mdc", ".git/c.md", ".hidden.md", "notes.txt", "../outside/d.md"):
+        (base / name).write_text("x")
+    (base / "link.md").symlink_to(outside / "d.md")
+    (base / "linked").symlink_to(outside)
+    (base / "inner.md").symlink_to(base / "a.md")
+
+    found = scan(str(base))
+
+    assert isinstance(found, Scan)
+    assert sorted(found.files) == ["a.md", "sub/b.mdc"]
+    assert found.passed_over == {"link.md": "link-outside-root", "linked": "link-outside-root"}
+    assert scan(str(tmp_path / "missing")) is None
+
+
+def test_a_read_takes_plain_files_only(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"A.")
+    (tmp_path / "big.md").write_bytes(b"x" * (LARGEST + 1))
+    (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
+    (tmp_path / "folder.md").mkdir()
+    os.mkfifo(tmp_path / "pipe.md")
+
+    found = {name: read(str(tmp_path), name) for name in ("a.md", "big.md", "link.md", "folder.md", "pipe.md", "no.md")}
+
+    assert found["a.md"] == Document(data=b"A.", stamp=stamp(str(tmp_path), "a.md") or "")
+    reasons = {name: one.reason for name, one in found.items() if isinstance(one, Unreadable)}
+    assert reasons == {
+        "big.md": "too-large",
+        "link.md": "link",
+        "folder.md": "not-a-file",
+        "pipe.md": "not-a-file",
+        "no.md": "gone",
+    }
+    assert stamp(str(tmp_path), "link.md") is None and stamp(str(tmp_path), "no.md") is None

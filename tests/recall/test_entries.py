@@ -1,0 +1,79 @@
+"""From bytes to rows: what is new is analysed, what moved only gets its place, what went is dropped."""
+
+from recall.contracts import Flag, Origin, Status
+from recall.documents import Document, Unreadable
+from recall.edits import append, render
+from recall.entries import FileChange, Known, changed
+from recall.markers import FileHome
+from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
+
+HOME = FileHome(path="/m/a.md", relative="a.md", scope=a_workspace_scope(), origin=Origin.USER)
+ONE, TWO = a_memory("One alpha alpha."), a_memory("Two.", memory_id=a_memory_id(2), title="Alpha", tags=("beta",))
+
+
+def look(data: bytes, known: dict[str, Known] | None = None) -> FileChange:
+    return changed(Document(data=data, stamp="now"), "before", HOME, known or {})
+
+
+def known_of(change: FileChange) -> dict[str, Known]:
+    return {one.record.memory_id: Known(row, one.mark, one.span) for row, one in enumerate(change.added, 10)}
+
+
+def test_a_new_file_is_all_new() -> None:
+    change = look(render(ONE, HOME) + render(TWO, HOME))
+
+    assert [one.record.memory_id for one in change.added] == [ONE.memory_id, TWO.memory_id]
+    assert (change.moved, change.dropped, change.stamp) == ((), (), "now")
+
+
+def test_terms_are_counted_the_frequent_first_title_and_tags_with_them() -> None:
+    one, two = look(render(ONE, HOME) + render(TWO, HOME)).added
+
+    assert one.terms == ("alpha", "one") and one.counts == bytes([2]) and one.length == 3
+    assert set(two.terms) == {"two", "alpha", "beta"} and two.terms[0] == "alpha" and two.counts == bytes([2])
+
+
+def test_an_append_leaves_earlier_rows_alone() -> None:
+    data = render(ONE, HOME)
+    after = append(data, HOME, TWO)
+    assert isinstance(after, bytes)
+
+    change = look(after, known_of(look(data)))
+
+    assert [one.record.memory_id for one in change.added] == [TWO.memory_id]
+    assert (change.moved, change.dropped) == ((), ())
+
+
+def test_a_record_that_only_moved_keeps_its_row() -> None:
+    known = known_of(look(render(ONE, HOME) + render(TWO, HOME)))
+
+    change = look(b"# Title\n\n" + render(TWO, HOME), known)
+
+    assert change.added == () and [row for row, _ in change.moved] == [11] and change.dropped == (10,)
+
+
+def test_any_change_of_text_or_attributes_makes_a_new_row() -> None:
+    known = known_of(look(render(ONE, HOME)))
+
+    for other in (a_memory("One alpha alpha!"), a_memory("One alpha alpha.", pinned=True)):
+        change = look(render(other, HOME), known)
+        assert len(change.added) == 1 and change.dropped == (10,)
+
+
+def test_only_active_records_without_a_barring_flag_are_eligible() -> None:
+    def eligible(**fields: object) -> bool:
+        return look(render(a_memory(**fields), HOME)).added[0].eligible
+
+    assert eligible() and eligible(flags=(Flag.MUTED, Flag.TRUNCATED))
+    assert not any(eligible(flags=(flag,)) for flag in (Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED))
+    assert not any(eligible(status=status) for status in Status if status is not Status.ACTIVE)
+
+
+def test_a_file_that_cannot_be_read_or_used_drops_its_records_and_says_why() -> None:
+    known = known_of(look(render(ONE, HOME)))
+
+    unreadable = changed(Unreadable(reason="no-access"), "s", HOME, known)
+    unusable = look(b"caf\xe9", known)
+
+    assert (unreadable.refused, unreadable.dropped) == ("no-access", (10,))
+    assert (unusable.refused, unusable.dropped) == ("not-utf-8", (10,))

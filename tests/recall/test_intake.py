@@ -1,0 +1,97 @@
+"""A look at a root names what changed and reads nothing; taking in reads only that."""
+
+import os
+from pathlib import Path
+
+from recall.canonical import bytes_digest
+from recall.contracts import Origin
+from recall.documents import stamp
+from recall.entries import Place
+from recall.indexing import KnownFile, KnownRoot
+from recall.intake import Look, below, lies_within, look, moved_away, passed, place_of, take
+from tests.support.builders import a_memory, a_workspace_scope
+from tests.support.library import write_records
+
+ROOT = KnownRoot(id=1, scope=a_workspace_scope(), origin=Origin.USER, missing=False)
+
+
+def known(folder: Path, name: str, **fields: object) -> KnownFile:
+    given = {"id": 1, "digest": bytes_digest((folder / name).read_bytes()), "version": 1, "refused": None}
+    return KnownFile(**(given | {"stamp": stamp(str(folder), name)} | fields))
+
+
+def test_a_place_is_a_folder_or_one_file_by_its_real_path(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / ".cursorrules").write_text("rules")
+    (tmp_path / "link").symlink_to(tmp_path / "memory")
+    top = str(tmp_path)
+
+    assert place_of(f"{top}/link") == Place(path=f"{top}/memory", folder=f"{top}/memory")
+    assert place_of(f"{top}/.cursorrules") == Place(path=f"{top}/.cursorrules", folder=top, file=".cursorrules")
+    assert place_of(f"{top}/CLAUDE.md").file == "CLAUDE.md"  # not there yet
+    assert place_of(f"{top}/missing").file is None
+
+
+def test_a_path_is_below_a_root_when_it_really_is(tmp_path: Path) -> None:
+    folder = place_of(str(tmp_path))
+    (tmp_path / "out").symlink_to("/")
+    single = place_of(str(tmp_path / "CLAUDE.md"))
+
+    assert below(str(tmp_path / "sub" / "a.md"), folder) == "sub/a.md"
+    assert below(f"{tmp_path}/sub/../a.md", folder) == "a.md"
+    assert [below(path, folder) for path in (f"{tmp_path}x/a.md", str(tmp_path / "out" / "a.md"), "", "\0")] == [
+        None
+    ] * 4
+    assert below(str(tmp_path / "CLAUDE.md"), single) == "CLAUDE.md" and below(str(tmp_path / "b.md"), single) is None
+    assert lies_within(str(tmp_path / "sub"), str(tmp_path)) and not lies_within(str(tmp_path / "out"), str(tmp_path))
+
+
+def test_a_look_compares_stamps(tmp_path: Path) -> None:
+    for name in ("same.md", "changed.md", "new.md"):
+        write_records(tmp_path / name, [a_memory()])
+    place = place_of(str(tmp_path))
+    index = {
+        "same.md": known(tmp_path, "same.md"),
+        "changed.md": known(tmp_path, "changed.md", stamp="other"),
+        "gone.md": known(tmp_path, "same.md"),
+    }
+
+    assert look(place, index, None) == Look(news=("changed.md", "new.md"), gone=("gone.md",))
+    assert look(place, index, ["same.md", "gone.md"]) == Look(news=("same.md",), gone=("gone.md",))
+    assert not look(place, {name: known(tmp_path, name) for name in ("same.md", "changed.md", "new.md")}, None)
+    assert look(place_of(str(tmp_path / "missing")), index, None) is None
+
+
+def test_what_is_passed_over_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link.md").symlink_to("/etc/hostname")
+    place = place_of(str(tmp_path / "in"))
+
+    seen = look(place, {}, None)
+
+    assert seen and seen.passed_over == {"link.md": "link-outside-root"}
+    (change,) = passed(seen.passed_over)
+    assert (change.relative, change.refused) == ("link.md", "link-outside-root")
+    told = KnownFile(id=1, digest="", version=1, stamp="", refused="link-outside-root")
+    assert not look(place, {"link.md": told}, None)
+
+
+def test_taking_in_parses_only_other_bytes(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.md", [a_memory()])
+    place, file = place_of(str(tmp_path)), known(tmp_path, "a.md")
+    os.utime(tmp_path / "a.md", (1, 1))
+
+    (same,) = take(place, ROOT, ["a.md"], {"a.md": (file, {})})
+    (new,) = take(place, ROOT, ["a.md"], {"a.md": (None, {})})
+    (again,) = take(place, ROOT, ["a.md"], {"a.md": (known(tmp_path, "a.md", stamp=""), {})})
+
+    assert same.same and same.stamp == stamp(str(tmp_path), "a.md") != file.stamp
+    assert len(new.added) == len(again.added) == 1 and not new.same
+    assert take(place, ROOT, ["a.md"], {"a.md": (known(tmp_path, "a.md"), {})}) == []
+    assert take(place, ROOT, ["gone.md"], {"gone.md": (None, {})}) == []
+
+
+def test_records_moved_away_from_files_that_are_gone(tmp_path: Path) -> None:
+    write_records(tmp_path / "here.md", [a_memory()])
+
+    assert moved_away(place_of(str(tmp_path)), ["here.md", "gone.md"]) == ["gone.md"]

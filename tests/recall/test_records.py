@@ -1,0 +1,58 @@
+"""Records by id, by file and by age: only what can be seen, each once."""
+
+from pathlib import Path
+
+from recall.contracts import Flag, Status
+from tests.support.builders import a_memory, a_memory_id, a_scope
+from tests.support.clock import START
+from tests.support.library import a_library, a_root, write_records
+
+M1, M2, M3 = a_memory_id(1), a_memory_id(2), a_memory_id(3)
+
+
+async def test_pages_of_a_list_are_newest_first_and_miss_nothing(tmp_path: Path) -> None:
+    memories = [a_memory(f"Note {n}.", memory_id=a_memory_id(n), created_at=START + n // 2) for n in range(7)]
+    write_records(tmp_path / "memory" / "a.md", memories)
+    async with a_library(tmp_path) as library:
+        await library.adopt(a_root(tmp_path / "memory"))
+
+        seen: list[str] = []
+        after: str | None = None
+        while True:
+            page = await library.listed(a_scope(), 3, after)
+            seen += [record.memory_id for record in page.records]
+            after = page.next
+            if after is None:
+                break
+
+        newest = sorted(memories, key=lambda one: (-one.created_at, one.memory_id))
+        assert seen == [one.memory_id for one in newest]
+        assert (await library.listed(a_scope(), 3, "nonsense")).records[0].memory_id == seen[0]
+
+
+async def test_digests_are_of_records_that_may_be_shown(tmp_path: Path) -> None:
+    write_records(
+        tmp_path / "memory" / "a.md",
+        [
+            a_memory("Good.", memory_id=M1),
+            a_memory("Revoked.", memory_id=M2, status=Status.REVOKED),
+            a_memory("Corrected.", memory_id=M3, flags=(Flag.CORRECTED,)),
+        ],
+    )
+    async with a_library(tmp_path) as library:
+        await library.adopt(a_root(tmp_path / "memory"))
+
+        assert list(await library.digests([M1, M2, M3, "mem_unknown"])) == [M1]
+        assert [one.memory_id for one in await library.snapshot(START).by_id([M3, M2, M1, M3], a_scope())] == [
+            M3,
+            M2,
+            M1,
+        ]
+
+
+async def test_a_path_that_is_of_no_root_has_no_records(tmp_path: Path) -> None:
+    async with a_library(tmp_path) as library:
+        await library.adopt(a_root(tmp_path / "memory"))
+        for path in ("", "a\0b", "/", str(tmp_path / "memory-2" / "a.md")):
+            assert await library.locators(path) == () and await library.file_digest(path) is None
+        await library.refresh("/nowhere", str(tmp_path))
