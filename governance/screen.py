@@ -40,7 +40,7 @@ def screen(text: str) -> tuple[Finding, ...]:
 
 
 def secrets(text: str) -> tuple[Finding, ...]:
-    """Secrets and personal data that must not be kept: `secret.*` and `pii.*`, all high, no two overlapping, by start."""
+    """Secrets and personal data: `secret.*` and `pii.*`, all high, no two overlapping, by start."""
     return tuple(_apart(_read(text, _secret_findings)))
 
 

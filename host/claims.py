@@ -11,7 +11,7 @@ from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Sil
 from host.inbox import STAYS, Also, Facts, Holder, Inbox, Slot, ladder
 from host.runtime import SessionRuntime
 from host.trace import Owner, about, of_event
-from recall.contracts import ContextCursor, Frozen
+from recall.contracts import ContextCursor, Frozen, RuntimeScope
 
 MAX_WAIT_MS = 2_000
 FINAL_STATE = {Reason.EXPIRED: InboxState.EXPIRED}
@@ -38,13 +38,13 @@ class Desk:
     def __init__(
         self,
         owner: Callable[[str, str, ContextCursor, int], Owner],
-        current: Callable[[Sequence[str]], Awaitable[dict[str, str]]],
+        current: Callable[[Sequence[str], RuntimeScope], Awaitable[dict[str, str]]],
         carry: Callable[[Slot, SessionRuntime], Awaitable[None]],
         seen: Callable[[Sequence[AccessEvidence]], Also],
         new_id: Callable[[str], str],
     ) -> None:
         self.owner = owner  # (session, agent, cursor, step) -> refs
-        self.current = current  # memory ids -> record digests that hold in the files now
+        self.current = current  # (memory ids, who asks) -> record digests that hold in the files now
         self.carry = carry  # build the slot's items again at the current context version
         self.seen = seen  # evidence rows -> work for the delivery's transaction
         self.new_id = new_id
@@ -216,7 +216,7 @@ class Claims:
             step=runtime.step,
             boundary_used=runtime.boundary_used,
             last_delivery_step=runtime.last_delivery_step,
-            digests=await self._desk.current([item.memory_id for item in items]) if items else {},
+            digests=await self._desk.current([item.memory_id for item in items], runtime.scope) if items else {},
             visible_records=runtime.visible().records,
             visible_texts=frozenset(runtime.delivered),
             rerendered="" if slot is None else rerender(slot.packet),

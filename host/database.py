@@ -89,8 +89,8 @@ class SqliteDatabase:
 
 
 async def _hop(connection: aiosqlite.Connection, work: Callable[..., Any], *arguments: object) -> Any:
-    """Run `work(raw connection, *arguments)` as one function on the connection's thread: one switch, not one a statement."""
-    return await connection._execute(work, connection._conn, *arguments)  # type: ignore[no-untyped-call]
+    """Run `work(raw connection, *arguments)` as one function on the connection's thread: one switch in all."""
+    return await connection._execute(work, connection._conn, *arguments)  # type: ignore[no-untyped-call]  # aiosqlite's is untyped
 
 
 def _transaction(connection: sqlite3.Connection, batch: Sequence[Work]) -> list[Any]:

@@ -14,6 +14,7 @@ from recall.contracts import (
     ArmReport,
     Candidate,
     Cue,
+    CuePart,
     Flag,
     Frozen,
     MemoryKind,
@@ -123,7 +124,8 @@ class Memories:
         if not terms:
             return Hits(hits=(), degraded=False, arms=())
         limit = max(1, min(params.limit, MAX_LIST))
-        cue = Cue(scope=scope, parts=(), terms=terms, focus=terms, retrieval_key="search", limit=limit)
+        typed = CuePart(role="query", text=params.query, weight=1.0)
+        cue = Cue(scope=scope, parts=(typed,), terms=terms, focus=terms, retrieval_key="search", limit=limit)
         host = self._parts.host
         index = host.library.snapshot(self._parts.clock.now())
         found = await associate(cue, index, host.arms, host.policy.association, host.clock.micros)

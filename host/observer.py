@@ -49,7 +49,8 @@ _CONTROL = re.compile(
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[\w.+=;-]*;base64,([A-Za-z0-9+/=_-]+)")
 _BASE64 = re.compile(
-    r"(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{60,}\n){2,}[A-Za-z0-9+/]*={0,2}|[A-Za-z0-9+/]{200,}={0,2})"
+    r"(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{60,}\n)+[A-Za-z0-9+/]{60,}(?:\n[A-Za-z0-9+/]{2,}={1,2})?"
+    r"|[A-Za-z0-9+/]{200,}={0,2})"
 )
 _BLANK_LINES = re.compile(r"(?<![ \t])[ \t]*\n(?:[ \t]*\n)+")
 _COMMAND = re.compile(r"(?:^|[;&|\n])\s*([A-Za-z][\w.+-]*)")
@@ -91,7 +92,7 @@ def observe(envelope: EventEnvelope, context_version: int) -> Segment | None:
         source_kind=source_kind,
         ok=payload.ok,
         tool=payload.tool,
-        args_digest=digest([payload.tool, whole]) if kind is SegmentKind.CALL else None,
+        args_digest=_of_call(payload) if kind is SegmentKind.CALL else None,
         call_id=envelope.call_id,
         path=path,
         step=envelope.step,
@@ -104,11 +105,16 @@ def clean(text: str) -> str:
     if "<" in text:
         text = _STRAY.sub("", _cut_blocks(text))
     text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _UNREADABLE.sub("\ufffd", _CONTROL.sub("", text))
+    text = readable(_CONTROL.sub("", text))
     if "base64," in text:
         text = _DATA_URL.sub(lambda found: f"[data {found[1] or 'text'} {_size(found[2])}]", text)
     text = _BASE64.sub(lambda found: f"[base64 {_size(found[0])}]", text)
     return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def readable(text: str) -> str:
+    """The text with NUL and lone surrogates replaced: it can be encoded and hashed."""
+    return _UNREADABLE.sub("\ufffd", text)
 
 
 def cut(text: str, kind: SegmentKind) -> str:
@@ -132,6 +138,12 @@ def _projected(kind: SegmentKind, payload: EventPayload) -> tuple[str, bool]:
         return "[no output]", False
     block = _MACHINE_BLOCK.search(payload.text)
     return (f"[{block[1]}]", True) if block else ("", False)
+
+
+def _of_call(payload: EventPayload) -> str:
+    """What tells a call from another one: the tool and all of its arguments, uncut."""
+    args = payload.args or payload.text or payload.path or ""
+    return digest([payload.tool and readable(payload.tool), readable(args)])
 
 
 def _named(text: str, path: str | None, tool: str | None) -> tuple[str, ...]:
@@ -162,5 +174,5 @@ def _cut_blocks(text: str) -> str:
 
 
 def _size(encoded: str) -> str:
-    size = len(encoded) * 3 // 4
+    size = len(encoded.replace("\n", "").rstrip("=")) * 3 // 4
     return f"{size // 1024} KB" if size >= 1024 else f"{size} B"

@@ -33,7 +33,7 @@ class Roots:
         if not path or not folder.is_dir():
             return None
         scope = ScopeRef(kind=Scope.WORKSPACE, key=workspace)
-        return Root(path=str(folder), scope=scope, origin=Origin.IMPORTED)
+        return Root(path=str(folder), scope=scope, origin=Origin.IMPORTED, inside=str(top))
 
     async def adopt(self, path: str, workspace: str) -> None:
         """Make the files that a session there may see searchable. Folders that do not exist yet cost nothing."""

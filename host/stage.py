@@ -88,7 +88,7 @@ class Stage:
         return Audience(
             scope=runtime.scope,
             index_version=self._library.version,
-            digests=await self._library.digests(ids),
+            digests=await self._library.digests(ids, runtime.scope),
             surface_available=self.surface(runtime),
             degraded=found.degraded,
             context_version=runtime.context_version,

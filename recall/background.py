@@ -52,12 +52,12 @@ def unpacked(data: bytes) -> Background:
     try:
         header, *lines = zlib.decompress(data).decode("utf-8").split("\n")
         version, total = header.split(" ")
-        counts = dict(_pairs(lines))
+        table = Background(dict(_pairs(lines)), int(total))
     except (zlib.error, ValueError) as error:
         raise BackgroundFault(f"the background table is damaged: {error}") from error
     if version != ANALYZER:
         raise BackgroundFault(f"the background table is of {version}, the analyzer is {ANALYZER}: build it again")
-    return Background(counts, int(total))
+    return table
 
 
 def _pairs(lines: Iterable[str]) -> Iterable[tuple[str, int]]:

@@ -17,7 +17,7 @@ from recall.documents import SUFFIXES, stamp
 from recall.entries import FileChange, Known, Place
 from recall.errors import IndexFault
 from recall.indexing import KnownFile, KnownRoot
-from recall.intake import BATCH, below, lies_within, look, moved_away, passed, place_of, take
+from recall.intake import below, lies_within, look, moved_away, passed, place_of, take
 from recall.snapshot import Health, Hot
 from recall.watching import watch
 
@@ -52,6 +52,7 @@ class Catalogue:
         self._database = database
         self._one_at_a_time = asyncio.Lock()
         self._opened = self._followed = False
+        self._taken_in: set[str] = set()  # roots that were looked at as a whole since the start
         self._ticked: dict[str, str | None] = {}  # stamps of what cannot be watched, at the last tick
 
     async def open(self) -> None:
@@ -65,10 +66,12 @@ class Catalogue:
         if root.inside and not await asyncio.to_thread(lies_within, root.path, root.inside):
             self.outside[root.path] = "link-outside-root"
             return place
-        before = self.adopted.get(place.path)
+        self.outside.pop(root.path, None)
+        known = self._followed and place.path in self._taken_in and self.adopted[place.path][0] == root
         self.adopted[place.path] = (root, place)
-        if before is None or before[0] != root or not self._followed:
+        if not known:
             await self.take_in({place.path: None})
+            self._taken_in.add(place.path)
         return place
 
     async def refresh(self, paths: Iterable[str]) -> None:
@@ -97,6 +100,7 @@ class Catalogue:
                     raise
                 await self._reset()
                 news = [await self._sync(path, None) for path in list(self.adopted)]
+            self.health.problem = ""
             if any(news):
                 self.version = await self._database.write(indexing.publish)
                 await self._hold()
@@ -120,7 +124,7 @@ class Catalogue:
 
     def find(self, path: str) -> tuple[str, str] | None:
         """(root, relative path) of a file that lies in an adopted root; the innermost root counts."""
-        found = [(key, name) for key, (_, place) in self.adopted.items() if (name := below(path, place))]
+        found = [(key, name) for key, (_, place) in dict(self.adopted).items() if (name := below(path, place))]
         return max(found, key=lambda one: len(one[0]), default=None)
 
     # -- the index
@@ -170,8 +174,7 @@ class Catalogue:
             return False
         changes, gone = passed(seen.passed_over), list(seen.gone)
         news = bool(changes or gone)
-        for start in range(0, len(seen.news), BATCH):
-            batch = seen.news[start : start + BATCH]
+        for batch in seen.news:
             changes += await self._read(place, known, batch, files)
             if only is not None:
                 gone += await self._moved(place, known, changes)
@@ -209,7 +212,7 @@ class Catalogue:
         that is gone and may have been a folder's."""
         asked: dict[str, set[str] | None] = {}
         for path in map(os.path.realpath, paths):
-            for key, (_, place) in self.adopted.items():
+            for key, (_, place) in dict(self.adopted).items():  # a copy: this runs on a worker thread
                 name = below(path, place)
                 if path == key or (name and name != place.file and not _is_memory_file(name) and _is_folder(path)):
                     asked[key] = None

@@ -68,6 +68,11 @@ class Reading:
         return tuple(tokens for part in parts if (tokens := _tokens(part)))
 
     @cached_property
+    def replaced(self) -> tuple[frozenset[str], ...]:
+        """The terms of each thing that the text says is no longer so."""
+        return tuple(frozenset(distinct(found)) for found in _REPLACED.findall(normal(self.text).lower()))
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """Identifiers, paths and dot files: what a denial can be about."""
         dotted = _DOT_FILE.findall(self.text.lower())
@@ -102,7 +107,7 @@ def _opposite(newer: Reading, older: Reading) -> bool:
                 return True
             named = any(both.issuperset(distinct(name)) for name in newer.names & older.names)
             if denies and named and not any(flag for _, flag in older.clauses):
-                return len(_independent(newer.terms & older.terms)) >= 4
+                return len(_independent(newer.terms & older.terms)) >= 3
     return False
 
 
@@ -131,10 +136,10 @@ def _slot_differs(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
 
 def _replaces(newer: Reading, older: Reading) -> bool:
     """The newer text names what it replaces, and the older one affirms just that about the same subject."""
-    for found in _REPLACED.findall(normal(newer.text).lower()):
-        gone = frozenset(distinct(found))
+    withdrawn = frozenset[str]().union(*older.replaced)
+    for gone in newer.replaced:
         subject = older.terms - gone
-        named = len(gone & older.terms) >= 0.5 * max(1, len(gone))
+        named = len((gone & older.terms) - withdrawn) >= 0.5 * max(1, len(gone))
         if named and subject and len(subject & (newer.terms - gone)) >= SHARED_SUBJECT * len(subject):
             return True
     return False

@@ -65,13 +65,16 @@ def scan(base: str) -> Scan | None:
             relative = f"{folder}/{entry.name}" if folder else entry.name
             if entry.name.startswith(".") or not _is_text(relative):
                 continue
-            if entry.is_symlink():
-                if (entry.is_dir() or entry.name.endswith(SUFFIXES)) and _leaves(base, relative):
-                    passed_over[relative] = "link-outside-root"
-            elif entry.is_dir(follow_symlinks=False):
-                waiting.append(relative)
-            elif entry.name.endswith(SUFFIXES):
-                files[relative] = stamp_of(entry.stat(follow_symlinks=False))
+            try:
+                if entry.is_symlink():
+                    if (entry.is_dir() or entry.name.endswith(SUFFIXES)) and _leaves(base, relative):
+                        passed_over[relative] = "link-outside-root"
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(relative)
+                elif entry.name.endswith(SUFFIXES):
+                    files[relative] = stamp_of(entry.stat(follow_symlinks=False))
+            except OSError:  # gone since the folder was listed
+                continue
     return Scan(files=files, passed_over=passed_over)
 
 

@@ -102,8 +102,8 @@ def changed(found: Document | Unreadable, stamp: str, home: FileHome, known: Map
 def _entry(one: FileRecord, body: bytes, mark: str) -> Entry:
     record = one.record
     found = Counter(terms(record.text))
-    for words, weight in ((record.title or "", TITLE_WEIGHT), (" ".join(record.tags), 1)):
-        for term in terms(words):
+    for words, weight in ((record.title, TITLE_WEIGHT), (" ".join(record.tags), 1)):
+        for term in terms(words) if words else ():
             found[term] += weight
     often = found.most_common()
     return Entry(

@@ -188,7 +188,7 @@ class _Tally:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.touched: set[str] = set()  # memory ids whose standing must be looked at again
         self._connection = connection
-        self._df: Counter[tuple[int, str]] = Counter()
+        self._df: dict[int, Counter[str]] = defaultdict(Counter)  # scope -> term -> change
         self._scopes: dict[int, list[int]] = defaultdict(lambda: [0, 0])
         self._scope_ids: dict[ScopeRef, int] = {}
 
@@ -274,23 +274,27 @@ class _Tally:
         out: list[tuple[int, str]] = []
         for row, scope, length, terms in self._select(rows, "id, scope, length, terms"):
             distinct = terms.split("\n") if terms else []
-            for term in distinct:
-                self._df[scope, term] += sign
+            if sign > 0:
+                self._df[scope].update(distinct)
+            else:
+                self._df[scope].subtract(distinct)
             self._scopes[scope][0] += sign
             self._scopes[scope][1] += sign * length
-            out.append((row, " ".join(token(scope, term) for term in distinct)))
+            first = token(scope, "")
+            out.append((row, first + f" {first}".join(distinct) if distinct else ""))
         return out
 
     def _flush(self) -> None:
-        self._connection.executemany(
-            "INSERT INTO df VALUES (?, ?, ?)"
-            " ON CONFLICT (scope, term) DO UPDATE SET records = records + excluded.records",
-            [(scope, term, count) for (scope, term), count in sorted(self._df.items()) if count],
-        )
-        self._connection.executemany(
-            "DELETE FROM df WHERE scope = ? AND term = ? AND records <= 0",
-            [key for key, count in self._df.items() if count < 0],
-        )
+        for scope, changes in self._df.items():
+            self._connection.executemany(
+                "INSERT INTO df VALUES (?, ?, ?)"
+                " ON CONFLICT (scope, term) DO UPDATE SET records = records + excluded.records",
+                [(scope, term, count) for term, count in sorted(changes.items()) if count],
+            )
+            self._connection.executemany(
+                "DELETE FROM df WHERE scope = ? AND term = ? AND records <= 0",
+                [(scope, term) for term, count in changes.items() if count < 0],
+            )
         self._connection.executemany(
             "UPDATE scope SET records = records + ?, length = length + ? WHERE id = ?",
             [(records, length, scope) for scope, (records, length) in self._scopes.items()],

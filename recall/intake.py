@@ -10,13 +10,14 @@ from recall.entries import FileChange, Known, Place, changed
 from recall.indexing import KnownFile, KnownRoot
 from recall.markers import FileHome
 
-BATCH = 64  # files taken in by one transaction
+BATCH_FILES, BATCH_BYTES = 64, 4 * 1024 * 1024  # taken in by one transaction
 
 
 class Look(Frozen, frozen=True, kw_only=True):
-    """What a look at a root saw: files whose stamp is news, files that are gone, and those passed over, with reason."""
+    """What a look at a root saw: files whose stamp is news (in batches), files that are gone, and those passed over,
+    with the reason."""
 
-    news: tuple[str, ...] = ()
+    news: tuple[tuple[str, ...], ...] = ()
     gone: tuple[str, ...] = ()
     passed_over: Mapping[str, str] = {}
 
@@ -65,7 +66,7 @@ def look(place: Place, known: Mapping[str, KnownFile], only: Collection[str] | N
     asked = known.keys() if only is None else known.keys() & set(only)
     return Look(
         # A file that is named has news to tell, whatever its stamp: two edits within one tick look alike.
-        news=tuple(sorted(name for name, now in seen.items() if only or _differs(known.get(name), now))),
+        news=_batches({name: now for name, now in seen.items() if only or _differs(known.get(name), now)}),
         gone=tuple(sorted(asked - seen.keys() - passed_over.keys())),
         passed_over={name: why for name, why in passed_over.items() if name not in known or known[name].refused != why},
     )
@@ -101,6 +102,20 @@ def passed(reasons: Mapping[str, str]) -> list[FileChange]:
 def moved_away(place: Place, others: Iterable[str]) -> list[str]:
     """Of files that hold the same records, those that are gone: the records were moved."""
     return sorted(name for name in others if stamp(place.folder, name) is None)
+
+
+def _batches(stamps: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """The names in order, in groups of bounded number and size."""
+    groups: list[list[str]] = []
+    size = 0
+    for name in sorted(stamps):
+        own = int(stamps[name].partition(":")[0])
+        if not groups or len(groups[-1]) == BATCH_FILES or size + own > BATCH_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append(name)
+        size += own
+    return tuple(map(tuple, groups))
 
 
 def _differs(known: KnownFile | None, now: str) -> bool:

@@ -52,6 +52,11 @@ class Library:
         """The index version: changes exactly when a file's path, scope or contents do."""
         return self._catalogue.version
 
+    @property
+    def documents(self) -> Documents:
+        """The one queue of writes to memory files: whoever else changes them goes through it."""
+        return self._documents
+
     async def open(self) -> None:
         """Make the index ready: a new analyzer or broken tables mean that it is emptied, and filled by `adopt`."""
         await self._catalogue.open()
@@ -59,9 +64,13 @@ class Library:
     async def adopt(self, root: Root) -> None:
         """Make a root's records searchable. Again and again costs little: only changed files are read.
 
-        A root that is missing keeps the records that the index has of it. Raises IndexFault.
+        A root that is missing keeps the records that the index has of it. An index that cannot be written is a problem
+        in `status`, not an error: a session goes on, and its searches are degraded.
         """
-        await self._catalogue.adopt(root)
+        try:
+            await self._catalogue.adopt(root)
+        except (IndexFault, sqlite3.DatabaseError) as error:
+            self._catalogue.health.problem = str(error)
 
     async def refresh(self, *paths: str) -> None:
         """Look again at roots or at files below them, whatever their stamps say. Raises IndexFault."""

@@ -113,16 +113,18 @@ def exists(connection: sqlite3.Connection, memory_id: str) -> bool:
 def page(connection: sqlite3.Connection, scope: RuntimeScope, limit: int, after: str | None) -> Listed:
     """Live records that can be seen from there, newest first, ties by id. `after`: the `next` of the page before."""
     created, _, memory_id = (after or "").partition(":")
-    start = (int(created), int(created), memory_id) if created.lstrip("-").isdecimal() else (2**62, 2**62, "")
-    rows = connection.execute(
-        "SELECT r.body FROM record r WHERE r.standing = 'live'"
-        + _SCOPES
-        + " AND (r.created < ? OR (r.created = ? AND r.memory_id > ?)) ORDER BY r.created DESC, r.memory_id LIMIT ?",
-        (_scopes(connection, scope), *start, limit + 1),
-    ).fetchall()
-    records = tuple(unpack(row[0]) for row in rows[:limit])
-    last = records[-1] if len(rows) > limit and records else None
-    return Listed(records=records, next=f"{last.created_at}:{last.memory_id}" if last else None)
+    at = int(created) if created.removeprefix("-").isdecimal() else 2**62
+    found: list[tuple[int, str, bytes]] = []
+    for row in seen_scopes(connection, scope):
+        found += connection.execute(
+            "SELECT -created, memory_id, body FROM record WHERE scope = ? AND created <= ? AND standing = 'live'"
+            " AND (created < ? OR memory_id > ?) ORDER BY created DESC, memory_id LIMIT ?",
+            (row[0], at, at, memory_id, limit + 1),
+        )
+    found.sort()
+    records = tuple(unpack(body) for _, _, body in found[:limit])
+    more = len(found) > limit and records
+    return Listed(records=records, next=f"{records[-1].created_at}:{records[-1].memory_id}" if more else None)
 
 
 def status(connection: sqlite3.Connection, version: str) -> LibraryStatus:
@@ -131,7 +133,10 @@ def status(connection: sqlite3.Connection, version: str) -> LibraryStatus:
         "SELECT (SELECT count(*) FROM file WHERE present = 1), (SELECT count(*) FROM record),"
         " (SELECT coalesce(sum(records), 0) FROM scope)"
     ).fetchone()
-    missing = connection.execute("SELECT path FROM root WHERE missing = 1 ORDER BY path").fetchall()
+    missing = connection.execute(
+        "SELECT path FROM root r WHERE missing = 1"
+        " AND EXISTS (SELECT 1 FROM file WHERE root = r.id AND present = 1) ORDER BY path"
+    ).fetchall()
     rows = connection.execute(
         "SELECT t.folder || '/' || f.relative, 0, f.refused, 'The file is not used.', NULL"
         " FROM file f JOIN root t ON t.id = f.root WHERE f.present = 1 AND f.refused IS NOT NULL"

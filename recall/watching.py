@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 from watchfiles import awatch
+from watchfiles._rust_notify import WatchfilesRustInternalError
 
 TICK_MS = 500  # how often `heard` is called without news: for what cannot be watched, files by name and missing folders
 SETTLE_MS = 200  # changes this close together are one
@@ -48,7 +49,10 @@ async def watch(
                     first = False
                     if folders() != watched:
                         break
-        except OSError:  # no notifications left for this user, or a folder went away at this moment
+        except (
+            OSError,
+            WatchfilesRustInternalError,
+        ):  # no notifications left for this user, or a folder went away at this moment
             polling = True
             await _wait(stop)
 

@@ -15,6 +15,7 @@ _CALL = re2.compile(
     f"\u1d2c-\u1d6a\u2071\u207f\u24b6-\u24e9\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]"
     f"|[A-Za-z][{LETTERS}]|[{LETTERS}][A-Za-z]|\\pM{{5}}|\\x00"
 )
+_CALL_ASCII = re2.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _CUT = re.compile("(?<=[A-Za-z])[\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff]+(?=[A-Za-z])")
@@ -34,7 +35,7 @@ _SHAPES = (  # family, severity, shape
     ("hidden.stacked", "low", re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f]{5,}")),
 )
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_BLOB = re2.compile(r"[A-Za-z0-9+/_-]{28,800}={0,2}")
+_BLOB = re2.compile(r"[A-Za-z0-9+]{16,}[A-Za-z0-9+/]{12,800}={0,2}")  # a path has no first part as long
 _BLOBS = 64  # encoded runs looked into, a text
 
 Found = tuple[str, str, int, int]  # family, severity, start, end
@@ -42,7 +43,7 @@ Found = tuple[str, str, int, int]  # family, severity, start, end
 
 def invisible(text: str, data: bytes) -> Iterator[Found]:
     """Hidden and misleading characters in `text`, whose UTF-8 bytes are `data`; what scripts and emoji need is left."""
-    if _CALL.search(data) is None:
+    if (_CALL if len(data) > len(text) else _CALL_ASCII).search(data) is None:
         return
     plain = _FLAG.sub(lambda flag: "\u2588" * len(flag.group()), text)
     for family, severity, shape in _SHAPES:
@@ -81,5 +82,5 @@ def _hexadecimal(run: bytes) -> bytes:
 
 
 def _base64(run: bytes) -> bytes:
-    plain = run.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+    plain = run.rstrip(b"=")
     return binascii.a2b_base64(plain + b"=" * (-len(plain) % 4))

@@ -172,7 +172,7 @@ REACH = (
     ),
     rule(
         "exfiltration",
-        r"\b(?:curl|wget|nc)\b[^\n]{0,120}(?:\$\((?:cat|env|printenv)|(?:-d|--data\S*) ?@)[^\n]{0,60}"
+        r"\b(?:curl|wget)\b[^\n]{0,120}(?:\$\((?:cat|env|printenv)|(?:-d|--data\S*) ?@)[^\n]{0,60}"
         r"(?:~/|\.env|\.ssh|secret|token|cred|passw)",
         r"!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]*[?&/=](?:[^)\n]*[=/])?(?:<[^>)]*>|\{[^})]*\}|\$\w+|%s|\[[^\])]*\])",
         check=_meant,

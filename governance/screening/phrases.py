@@ -9,9 +9,13 @@ ORDERS = (
 )
 AGENT = (
     "(?:(?:AI|LLM|coding|software|any|all|every|each|the|this) )*"
-    "(?:assistants?|agents?|LLMs?|AIs?|models?|Claude|Codex|Copilot|Gemini|ChatGPT)"
+    "(?:assistants?|agents?|LLMs?|models?|Claude|Codex|Copilot|Gemini|ChatGPT)"
 )
-HOST = r"(?:https?://[^\s\"'<>]+|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,12}\b(?:/[^\s\"'<>]*)?)"
+_ENDINGS = (
+    "(?:com|net|org|io|dev|ai|app|xyz|co|cn|ru|info|biz|me|site|online|cloud|tech|top|store|link|live|page|tv|uk|de|fr|eu|us"
+    "|example|test|invalid|internal)"
+)
+HOST = rf"(?:https?://[^\s\"'<>]+|\b[\w-]+(?:\.[\w-]+)*\.{_ENDINGS}\b)"
 SENSITIVE = (
     r"(?:~/\.[a-z]\w*|\.ssh\b|\.env\b|\bid_(?:rsa|ed25519)|\b(?:credentials?|secrets?|passwords?|tokens?|conversations?)\b"
     r"|\b(?:api|private|ssh|access) keys?\b|\benv(?:ironment)? var\w*|\bchat (?:history|logs?)\b|\bsystem prompt\b"

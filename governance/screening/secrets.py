@@ -102,7 +102,8 @@ SECRETS: tuple[Rule, ...] = (
         ),
     ),
     _token("aws-signature", r"X-Amz-(?:Signature|Security-Token)=[A-Za-z0-9%/+=_-]{32,}"),
-    _token("slack-token", r"\bxox[abceoprs]-[\w-]{10,}|\bxoxe\.xox[bp]-[\w-]{10,}|\bxapp-[\w-]{10,}"),
+    _token("slack-token", r"\bxox[abce]-[\w-]{10,}|\bxox[oprs]-[\w-]{10,}"),
+    _token("slack-token", r"\bxapp-[\w-]{10,}|\bxoxe\.xox[bp]-[\w-]{10,}"),
     _token(
         "webhook",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{20,}"

@@ -157,7 +157,7 @@ SAFEGUARDS = (
 HARM = (
     _act(
         "destruction",
-        r"\brm -(?:rf|fr|r) (?:~|/|\$HOME)|\bclose all\b|\bdrop (?:the )?(?:database|all)\b|\bdelete \w+/\w+",
+        r"\brm\x20-(?:rf|fr|r) (?:~|/|\$HOME)|\bclose all\b|\bdrop (?:the )?(?:database|all)\b|\bdelete \w+/\w+",
         r"\b(?:delete|wipe|erase|destroy) (?:all|every|the (?:entire|whole|home)|~|/|\.git\b"
         r"|the (?:\w+ )?(?:database|history|logs?|lock file))",
         r"(?:删除|清空|抹掉|擦除)[^\n，。；]{0,8}(?:~/|/home|所有|全部|整个|历史|数据库|日志)",

@@ -60,7 +60,7 @@ class CuePart(Frozen, frozen=True, kw_only=True):
 
 
 class Cue(Frozen, frozen=True, kw_only=True):
-    """What the pass asks recall. `terms` are the distinct analyzed terms of the window, `focus` those of the trigger."""
+    """What the pass asks recall. `terms`: the distinct analyzed terms of the window; `focus`: those of the trigger."""
 
     scope: RuntimeScope
     parts: tuple[CuePart, ...]

@@ -72,9 +72,9 @@ CREATE TABLE record (
 );
 CREATE INDEX record_by_memory ON record (memory_id);
 CREATE INDEX record_by_file ON record (file);
-CREATE INDEX record_by_age ON record (scope, created);
+CREATE INDEX record_by_age ON record (scope, created DESC, memory_id);
+CREATE INDEX record_conflict ON record (id) WHERE standing = 'conflict';
 CREATE INDEX record_hot ON record (pinned DESC, created DESC, memory_id) WHERE searchable = 1;
-CREATE INDEX record_pinned ON record (scope) WHERE pinned = 1 AND searchable = 1;
 CREATE INDEX record_timed ON record (scope) WHERE searchable = 1 AND (valid_from IS NOT NULL OR expires IS NOT NULL);
 
 CREATE TABLE df (

@@ -3,8 +3,8 @@
     python -m tests.calibration.calibrate SETS FIXTURES [--rows] [--grid]
 
 SETS: the folder of labelled sessions, which also holds `score.py`; FIXTURES: the folder of recorded transcripts.
-Without options: the shipped policy, by session. --rows: every record handed over. --grid: the curve over theta, with one
-session left out and with one repository left out. The background of a session never holds its own repository.
+Without options: the shipped policy, by session. --rows: every record handed over. --grid: the curve over theta, with
+one session left out and with one repository left out. The background of a session never holds its own repository.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import importlib.util
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -59,7 +60,7 @@ def smoothed(curve: Mapping[float, float]) -> dict[float, float]:
 def left_out(
     score: ModuleType, tallies: Tallies, sessions: Sequence[Labelled], same: Callable[[Labelled, Labelled], bool]
 ) -> tuple[dict[str, object], list[float]]:
-    """Figures with theta fitted on the sessions that are not `same` as the judged one, and the thetas that were used."""
+    """Figures with theta fitted on the sessions that are not `same` as the judged one, and the thetas used."""
     judged, used = [], []
     for session in sessions:
         others = [one.name for one in sessions if not same(session, one)]
@@ -96,6 +97,7 @@ def main() -> None:
     parser.add_argument("fixtures", type=Path)
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--grid", action="store_true")
+    parser.add_argument("--later", action="store_true", help="handed over at the next tool result or prompt")
     parser.add_argument("--no-answers", action="store_true")
     parser.add_argument("--no-replies", action="store_true")
     options = parser.parse_args()
@@ -109,6 +111,8 @@ def main() -> None:
         policy = ConfidencePolicy() if theta is None else structs.replace(ConfidencePolicy(), theta=theta)
         one = Setting(policy, setting.answers, setting.replies)
         rows = {session.name: replayed(session, tables[session.project], one) for session in sessions}
+        if options.later:
+            rows = {session.name: [_later(session, row) for row in rows[session.name]] for session in sessions}
         judged = {
             name: score.score_session(sets[name], [row.prediction() for row in each]) for name, each in rows.items()
         }
@@ -122,9 +126,8 @@ def main() -> None:
         print(f"  {name:28}", line(figures(score, [tally])))
     if options.rows:
         for row in rows:
-            print(
-                f"{row.session[:3]} {row.seq:4} {row.door:8} {row.score:5.1f} {_verdict(score, sets, row)} {row.text[:100]}"
-            )
+            verdict = _verdict(score, sets, row)
+            print(f"{row.session[:3]} {row.seq:4} {row.door:8} {row.score:5.1f} {verdict} {row.text[:100]}")
     if options.grid:
         tallies: Tallies = {theta: run(theta)[0] for theta in THETAS}
         for theta, each in tallies.items():
@@ -133,6 +136,13 @@ def main() -> None:
         print("one session left out   ", used, line(loso))
         loro, used = left_out(score, tallies, sessions, lambda one, other: one.project == other.project)
         print("one repository left out", used, line(loro))
+
+
+def _later(session: Labelled, row: Row) -> Row:
+    """The same record at the next boundary where a host takes text."""
+    boundaries = ("tool/result", "user/message")
+    found = [one.event_seq for one in session.envelopes[row.seq - 1 :] if one.event_type in boundaries]
+    return replace(row, seq=found[0] if found else row.seq)
 
 
 def _verdict(score: ModuleType, sets: Mapping[str, object], row: Row) -> str:

@@ -23,6 +23,7 @@ from tests.fake_model.fake_model import FakeModelServer, Log, Script
 
 Json = dict[str, Any]
 PATIENCE = 120  # seconds until a client that hangs is given up
+TOOLS = "Bash Read Edit Agent"
 QUIET = {
     "ANTHROPIC_API_KEY": "dummy",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -57,11 +58,12 @@ def strings(value: object) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Request:
-    """One request as the model got it. `reply` is the label of the script's answer."""
+    """One request as the model got it. `reply`: the label of the script's answer; `agent`: empty but in subagents."""
 
     reply: str
     at: float  # epoch seconds on arrival
     body: Json
+    agent: str = ""
 
     def mentions(self, text: str) -> int:
         """How often the conversation (not the system prompt) holds `text`."""
@@ -84,7 +86,8 @@ class _Watched(Log):
 
     def write(self, entry: Json) -> None:
         if entry["method"] == "POST" and entry["path"].split("?")[0].endswith("/messages"):
-            self._heard(Request(entry["reply"], entry["time"], entry["body"] or {}))
+            agent = entry["headers"].get("x-claude-code-agent-id", "")
+            self._heard(Request(entry["reply"], entry["time"], entry["body"] or {}, agent))
 
 
 class Model:
@@ -174,7 +177,15 @@ class Claude:
 
     def say(self, prompt: str, *, resume: str | None = None) -> Run:
         """One turn in a process of its own, to its end; `resume` goes on with an earlier session."""
-        command = [str(claude_binary()), "-p", prompt, "--output-format", "json", "--allowedTools", "Bash Read Edit"]
+        command = [
+            str(claude_binary()),
+            "-p",
+            prompt,
+            "--output-format",
+            "json",
+            "--allowedTools",
+            "Bash Read Edit Agent",
+        ]
         if resume is not None:
             command += ["--resume", resume]
         done = subprocess.run(
@@ -196,6 +207,12 @@ def bash(command: str) -> Json:
 
 def read(path: Path, **window: int) -> Json:
     return {"name": "Read", "input": {"file_path": str(path), **window}}
+
+
+def delegate(task: str) -> Json:
+    """A call that starts a subagent."""
+    task_input = {"description": "A small task", "prompt": task, "subagent_type": "general-purpose"}
+    return {"name": "Agent", "input": task_input}
 
 
 def reply(text: str, *calls: Json, tokens: int = 20_000) -> Json:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.driver import Json, Model, Request, bash, read, reply, summaries
+from tests.e2e.driver import Json, Model, Request, bash, delegate, read, reply, summaries
 from tests.e2e.installed import client, install
 from tests.support.daemon import RunningDaemon
 
@@ -78,6 +78,36 @@ def _index_and_head(project: Path) -> tuple[str, ...]:
         subprocess.run(question, cwd=project, capture_output=True, text=True, check=True).stdout
         for question in questions
     )
+
+
+@pytest.mark.promise("client-next-request")
+def test_tools_that_ran_side_by_side_bring_the_memory_once(daemon: RunningDaemon, folder: Path) -> None:
+    replies = [
+        reply("All at once.", bash("echo a"), FAILING, bash("echo b")),
+        reply("So.", bash("echo c")),
+        reply("Done."),
+    ]
+    with Model(replies) as model:
+        assert client(folder, model, daemon).say("Please run the release step").code == 0
+    assert occurrences(model) == [0, 1, 1]
+
+
+@pytest.mark.promise("no-leak")
+def test_a_subagent_is_given_nothing(daemon: RunningDaemon, folder: Path) -> None:
+    task, delegating = "SUBTASK: run the release step", "I will delegate."
+    child: Json = {"when": task, "unless": delegating}
+    replies = [
+        {"unless": task} | reply(delegating, delegate(task)),
+        child | reply("Sealing.", FAILING),
+        child | reply("The report: done."),
+        {"when": delegating} | reply("Waiting."),
+        {"when": delegating} | reply("The helper has reported."),
+    ]
+    with Model(replies) as model:
+        run = client(folder, model, daemon).say("Please have it done by a helper")
+    assert (run.code, model.played) == (0, len(replies))
+    assert [request.mentions("SealBrokenError") > 0 for request in model.requests if request.agent] == [False, True]
+    assert not any(request.mentions(WORDS) for request in model.requests)
 
 
 @pytest.mark.promise("client-next-request")

@@ -133,7 +133,7 @@ async def test_a_search_finds_what_it_should_and_no_more(tmp_path: Path, name: s
     assert then.get("doctor_reports", "ok") == "ok" and status.findings == ()
 
 
-@pytest.mark.promise("no-leakage")
+@pytest.mark.promise("no-leak")
 async def test_every_way_of_reading_filters(tmp_path: Path) -> None:
     case = load("every-read-path-filters")
     beta = a_scope(workspace="ws_beta")

@@ -1,6 +1,7 @@
 """Bytes of a memory file become records with exact places; what is doubtful fails closed and is reported."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ from recall.markers import FileHome
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
 
 HOME = FileHome(path="/m/sub/a.md", relative="sub/a.md", scope=a_workspace_scope(), origin=Origin.USER)
+DATA = Path(__file__).parents[1] / "data" / "memory_files"
 ONE, TWO, THREE = (f"<!-- memory:{a_memory_id(n)} -->" for n in (1, 2, 3))
 
 
@@ -244,3 +246,23 @@ def test_a_read_of_another_version_is_stale_not_zero(indexed: str | None) -> Non
     (one,) = parse(f"{ONE}\nA.".encode(), HOME).records
 
     assert coverage(Read("d", 0, 100), one.locator, indexed) == Stale()
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "first"),
+    [
+        ("MEMORY.crlf-bom.md", 1, "CodexMonitor Memory > Local App Workflow"),
+        ("serena-memory.ko.md", 5, "Issue #77: Codex / OpenCode Support > Worktree"),
+        ("feedback-development-rules.md", 8, "统一开发规范必须遵守"),
+        ("CLAUDE.ts-viewer.md", 14, "CLAUDE.md > Critical Rules (Read First)"),
+    ],
+)
+def test_files_of_real_projects_are_read_with_exact_places(name: str, count: int, first: str) -> None:
+    data = (DATA / name).read_bytes()
+
+    parsed = parse(data, HOME)
+
+    assert (len(parsed.records), parsed.records[0].record.title, parsed.findings) == (count, first, ())
+    for one in parsed.records:
+        raw = data[one.locator.byte_start : one.locator.byte_end].decode()
+        assert raw.replace("\r\n", "\n") == one.record.text

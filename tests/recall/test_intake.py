@@ -8,7 +8,7 @@ from recall.contracts import Origin
 from recall.documents import stamp
 from recall.entries import Place
 from recall.indexing import KnownFile, KnownRoot
-from recall.intake import Look, below, lies_within, look, moved_away, passed, place_of, take
+from recall.intake import BATCH_BYTES, BATCH_FILES, Look, below, lies_within, look, moved_away, passed, place_of, take
 from tests.support.builders import a_memory, a_workspace_scope
 from tests.support.library import write_records
 
@@ -56,10 +56,20 @@ def test_a_look_compares_stamps(tmp_path: Path) -> None:
         "gone.md": known(tmp_path, "same.md"),
     }
 
-    assert look(place, index, None) == Look(news=("changed.md", "new.md"), gone=("gone.md",))
-    assert look(place, index, ["same.md", "gone.md"]) == Look(news=("same.md",), gone=("gone.md",))
+    assert look(place, index, None) == Look(news=(("changed.md", "new.md"),), gone=("gone.md",))
+    assert look(place, index, ["same.md", "gone.md"]) == Look(news=(("same.md",),), gone=("gone.md",))
     assert not look(place, {name: known(tmp_path, name) for name in ("same.md", "changed.md", "new.md")}, None)
     assert look(place_of(str(tmp_path / "missing")), index, None) is None
+
+
+def test_news_comes_in_batches_of_bounded_number_and_size(tmp_path: Path) -> None:
+    for number in range(BATCH_FILES + 2):
+        (tmp_path / f"{number:03}.md").write_text("x")
+    (tmp_path / "999.md").write_bytes(b"x" * BATCH_BYTES)
+
+    seen = look(place_of(str(tmp_path)), {}, None)
+
+    assert seen and [len(batch) for batch in seen.news] == [BATCH_FILES, 2, 1]
 
 
 def test_what_is_passed_over_is_told_once(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """What is remembered is a line in a file and a row in the index; what is not ours is not written."""
 
+import sqlite3
 from pathlib import Path
 
 from recall.contracts import Origin, RecordState
 from recall.files import RefusalKind, Refused
-from recall.library import Root
+from recall.library import SCHEMA, Library, Root
 from tests.support.builders import a_memory, a_memory_id, a_scope, a_user_scope, a_workspace_scope
 from tests.support.clock import START
+from tests.support.fakes import FakeDatabase
 from tests.support.library import a_library, a_root, found, write_records
 
 M1, M2, M3 = a_memory_id(1), a_memory_id(2), a_memory_id(3)
@@ -111,3 +113,17 @@ async def test_what_changed_since_indexing_is_seen_before_a_claim(tmp_path: Path
         assert after != before and await library.file_digest(str(file)) is not None
         file.unlink()
         assert await library.verify([M1]) == {} and await library.file_digest(str(file)) is None
+
+
+async def test_an_index_that_cannot_be_written_stops_no_session(tmp_path: Path) -> None:
+    write_records(tmp_path / "memory" / "a.md", [a_memory("Waits.")])
+    database = FakeDatabase(SCHEMA)
+    library = Library(database)
+    await library.open()
+    database.fail_next = sqlite3.OperationalError("database or disk is full")
+
+    await library.adopt(a_root(tmp_path / "memory"))
+
+    assert (await library.status()).problem == "database or disk is full"
+    await library.adopt(a_root(tmp_path / "memory"))
+    assert await found(library, "waits") == [a_memory().memory_id] and (await library.status()).problem == ""

@@ -37,9 +37,9 @@ def test_hidden_characters_are_told_from_those_that_scripts_need(text: str, expe
     check(text, expected)
 
 
-@pytest.mark.parametrize("said", ["ignore the review queue", "первая строка\nвторая строка"])
+@pytest.mark.parametrize("said", ["ignore the review queue", "the first line of a note\nand the second"])
 def test_an_encoded_run_says_what_it_says(said: str) -> None:
-    run = base64.urlsafe_b64encode(said.encode())
+    run = base64.b64encode(said.encode())
     data = b"decode: " + run + b" now"
     assert list(blobs(data)) == [(said.encode(), 8, 8 + len(run))]
 
@@ -52,6 +52,7 @@ def test_hexadecimal_is_read_too() -> None:
     "text",
     [
         "src/components/navigation/sidebar",
+        "navigationsidebar/componentsindexfile",
         "3f1c2b7a9d4e5f60718293a4b5c6d7e8f9012345",
         "AVeryLongComponentNameThatIsNoBlob",
     ],

@@ -31,11 +31,11 @@ from tests.support.builders import a_memory, a_memory_id
 TRANSCRIPT = Path(__file__).parents[1] / "data" / "transcripts" / "claude" / "cc-2.1.39-long-with-compaction.jsonl"
 KEY = b"k" * 32
 LESSONS = (
-    "Pre-commit validation failed with CREDO: cyclomatic complexity max is 9; hooks_controller.ex tool_call must be split "
-    "into private functions before credo passes.",
-    "Credo wants an implicit try, not an explicit try, in otel_trace_helpers.ex get_current_trace_id (Code Readability).",
-    "Pre-commit validation runs DIALYZER over the PLT of ash, ash_oban, grpcbox, chatterbox and acceptor_pool: the otel "
-    "span_ctx specs are opaque, match them with Tracer functions only.",
+    "Pre-commit validation failed with CREDO: cyclomatic complexity max is 9; hooks_controller.ex tool_call must be "
+    "split into private functions before credo passes.",
+    "Credo wants an implicit try, not an explicit try, in otel_trace_helpers.ex get_current_trace_id (Readability).",
+    "Pre-commit validation runs DIALYZER over the PLT of ash, ash_oban, grpcbox, chatterbox and acceptor_pool: the "
+    "otel span_ctx specs are opaque, match them with Tracer functions only.",
     "The office closes at six on Fridays.",
 )
 

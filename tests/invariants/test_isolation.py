@@ -31,8 +31,8 @@ def script(number: int, folder: str) -> list[EventEnvelope]:
     """One session's events: all sessions have the same need, each its own canary."""
     session, call = f"session-{number}", f"call-{number}"
     failure = (
-        f"helm upgrade kiwi-gateway\nUPGRADE FAILED: timed out waiting for the condition\n{canary(number)}: kiwi-gateway "
-        "token expired, deploy stopped"
+        "helm upgrade kiwi-gateway\nUPGRADE FAILED: timed out waiting for the condition\n"
+        f"{canary(number)}: kiwi-gateway token expired, deploy stopped"
     )
     return [
         a_prompt(f"Deploy {canary(number)} with helm upgrade.", session_id=session, workspace=folder),

@@ -1,0 +1,40 @@
+"""The frame of a packet, and cutting packets out of a text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from host.frame import close_line, cut_packets, open_line, tags
+
+TAG, OTHER = "0123456789abcdef", "fedcba9876543210"
+PACKET = f"{open_line(TAG)}\n1. mem_1\n| Use pnpm.\n{close_line(TAG)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("no packet here", "no packet here"),
+        (f"before {PACKET} after", "before  after"),
+        (f"{PACKET}{PACKET}Add a flag.", "Add a flag."),
+        (f"kept {open_line(TAG)} | never closed", "kept "),
+        (f"kept {close_line(TAG)} too", "kept  too"),
+        (f"{open_line(TAG)} a {close_line(OTHER)} b {close_line(TAG)} c", " c"),
+        (f"{open_line(TAG)} a {open_line(OTHER)} b {close_line(TAG)} c", " c"),
+        ("<remora-pre-memory> is what the user writes about", "<remora-pre-memory> is what the user writes about"),
+    ],
+)
+def test_packets_are_cut_out_and_nothing_else(text: str, left: str) -> None:
+    assert cut_packets(text) == left
+
+
+def test_the_tags_of_a_text_are_found_in_order() -> None:
+    assert tags(f"{PACKET} and {open_line(OTHER)}") == (TAG, OTHER)
+
+
+@given(st.text(max_size=100), st.text(max_size=100))
+def test_what_stands_around_a_packet_is_kept(before: str, after: str) -> None:
+    assert cut_packets(f"{before}{PACKET}{after}") == before + after
+
+
+def test_many_unclosed_frames_cost_no_more_than_one() -> None:
+    assert cut_packets(open_line(TAG) * 5_000) == ""

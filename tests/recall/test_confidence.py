@@ -1,0 +1,177 @@
+"""The confidence gate: chance-corrected mass, agreement, one absolute bar."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from recall.analyzer import distinct
+from recall.background import Background
+from recall.confidence import Bar, ConfidencePolicy, aged, confident, tally
+from recall.contracts import Cue, Noise, Ranked, Scored, SegmentKind, TermStatistics
+from tests.support.builders import a_cue, a_memory_id, a_scored
+
+RECORD = (
+    "mise run lint refuses os.Create with a path from the environment (gosec G304) and an unchecked f.Close (G104)."
+)
+FAILURE = (
+    "cmd/cli/trace.go:41: G304: file inclusion via os.Create (gosec)\ncmd/cli/trace.go:44: G104: f.Close unchecked"
+)
+OTHER = "The mailer runs on port 2525."
+BAR = Bar(ConfidencePolicy(), Background({"run": 50, "file": 80, "test": 70}, 10_000))
+
+
+def cue_of(text: str, focus: str | None = None) -> Cue:
+    return a_cue(text, segment_kind=SegmentKind.RESULT, focus=distinct(text if focus is None else focus))
+
+
+def noise_of(*texts: str, agree: dict[str, float] | None = None, total: int = 0) -> Noise:
+    counts: dict[str, int] = {}
+    added = sum(tally(counts, distinct(text)) for text in texts)
+    return Noise(counts=counts, total=max(added, total), agree=agree or {})
+
+
+def ask(cue: Cue, *records: Scored, noise: Noise | None = None, told: str = "", **policy: Any) -> Ranked:
+    counts: dict[str, int] = {}
+    for record in records:
+        tally(counts, record.candidate.terms)
+    statistics = TermStatistics(total=100, counts=counts)
+    ranked = Ranked(ranked=records, told=frozenset(distinct(told)))
+    bar = Bar(structs.replace(BAR.policy, **policy), BAR.background)
+    return confident(ranked, cue, noise or noise_of(FAILURE, total=500), statistics, bar)
+
+
+def the(text: str, number: int = 1) -> Scored:
+    return a_scored(text, memory_id=a_memory_id(number))
+
+
+def test_a_failure_that_a_record_explains_opens_the_door_for_it_alone() -> None:
+    sure = ask(cue_of(FAILURE), the(OTHER, 1), the(RECORD, 2))
+    assert [one.candidate.memory_id for one in sure.ranked] == [a_memory_id(2)]
+    assert sure.ranked[0].reasons[-1] == "evidence"
+    assert [one.candidate.memory_id for one in sure.weighed] == [a_memory_id(2), a_memory_id(1)]
+
+
+def test_below_the_bar_nothing_is_said_and_everything_was_weighed() -> None:
+    sure = ask(cue_of("file not found: trace.go"), the(OTHER, 1), the(RECORD, 2))
+    assert sure.ranked == ()
+    assert len(sure.weighed) == 2
+
+
+def test_mass_is_the_sum_of_surprise_weighed_by_rarity() -> None:
+    cue, noise = cue_of("gosec"), noise_of("gosec", total=500)
+    statistics = TermStatistics(total=100, counts={"gosec": 1})
+    record = the("gosec")
+    sure = confident(Ranked(ranked=(record,)), cue, noise, statistics, BAR)
+    q = (1 + 3000 * 2e-6) / (500 + 3000)
+    expected = -math.log(1 - math.exp(-q))
+    assert sure.weighed[0].mass == pytest.approx(expected)
+
+
+def test_what_the_session_says_all_the_time_is_no_evidence() -> None:
+    quiet = ask(cue_of(FAILURE), the(RECORD))
+    loud = ask(cue_of(FAILURE), the(RECORD), noise=noise_of(*[FAILURE] * 50))
+    assert loud.weighed[0].mass < quiet.weighed[0].mass / 2
+
+
+def test_a_word_common_in_other_sessions_weighs_less() -> None:
+    common = ask(cue_of("run"), the("run"), noise=Noise(counts={}, total=0, agree={}))
+    rare = ask(cue_of("gosec"), the("gosec"), noise=Noise(counts={}, total=0, agree={}))
+    assert common.weighed[0].mass < rare.weighed[0].mass
+
+
+def test_a_longer_window_has_to_match_more() -> None:
+    padding = " ".join(f"word{chr(97 + place % 26)}{chr(97 + place // 26)}" for place in range(300))
+    short, long = ask(cue_of(FAILURE), the(RECORD)), ask(cue_of(f"{FAILURE} {padding}"), the(RECORD))
+    assert long.weighed[0].mass < short.weighed[0].mass
+
+
+def test_agreement_of_earlier_passes_lifts_a_record_over_the_bar() -> None:
+    mass = ask(cue_of(FAILURE), the(RECORD)).weighed[0].mass
+    alone = ask(cue_of(FAILURE), the(RECORD), theta=mass + 1)
+    agreed = ask(
+        cue_of(FAILURE), the(RECORD), theta=mass + 1, noise=noise_of(FAILURE, total=500, agree={a_memory_id(): 2.0})
+    )
+    assert alone.ranked == ()
+    assert agreed.ranked[0].agree == 2.0
+    assert agreed.ranked[0].score == pytest.approx(mass + 0.7 * 2.0)
+
+
+def test_terms_of_records_given_before_count_half() -> None:
+    fresh = ask(cue_of(FAILURE), the(RECORD))
+    told = ask(cue_of(FAILURE), the(RECORD), told=RECORD)
+    assert told.weighed[0].mass == pytest.approx(fresh.weighed[0].mass / 2)
+    assert told.weighed[0].z == pytest.approx(fresh.weighed[0].z)
+
+
+def test_evidence_has_to_stand_in_the_event_itself() -> None:
+    around = ask(cue_of(f"done\n{FAILURE}", focus="done"), the(RECORD))
+    assert around.ranked == ()
+    assert around.weighed[0].mass > BAR.policy.theta
+
+
+def test_a_cue_without_an_event_of_its_own_is_judged_by_all_of_it() -> None:
+    seed = structs.replace(cue_of(FAILURE), focus=(), segment_kind=None)
+    assert ask(seed, the(RECORD)).ranked
+
+
+def test_the_bar_rises_with_stores_beyond_a_thousand_records() -> None:
+    record, cue, noise = the(RECORD), cue_of(FAILURE), noise_of(FAILURE, total=500)
+
+    def opens(total: int, theta: float) -> bool:
+        bar = Bar(structs.replace(BAR.policy, theta=theta), BAR.background)
+        statistics = TermStatistics(total=total, counts={})
+        return bool(confident(Ranked(ranked=(record,)), cue, noise, statistics, bar).ranked)
+
+    score = ask(cue, record).weighed[0].score
+    assert opens(1_000, score - 1)
+    assert not opens(1_000_000, score - 1)
+
+
+def test_votes_are_the_three_most_surprising_records_that_match() -> None:
+    records = [the(RECORD, 4), the("gosec G304 G104", 3), the("os.Create fails", 2), the("f.Close", 1), the(OTHER, 5)]
+    sure = ask(cue_of(FAILURE), *records)
+    assert len(sure.votes) == 3
+    assert a_memory_id(5) not in sure.votes
+    assert a_memory_id(3) in sure.votes
+
+
+def test_a_store_of_one_record_answers_a_question_by_the_other_door() -> None:
+    cue = a_cue("how are prices stored?", question=True)
+    record = the("Prices are stored in cents.")
+    statistics = TermStatistics(total=1, counts={"price": 1, "store": 1})
+    noise = noise_of("how are prices stored?")
+    sure = confident(Ranked(ranked=(record,)), cue, noise, statistics, BAR)
+    assert sure.ranked[0].reasons[-1] == "answer"
+
+
+def test_nothing_to_weigh_is_nothing_to_say() -> None:
+    assert ask(cue_of(FAILURE)) == Ranked(ranked=())
+
+
+def test_a_term_is_counted_once_an_event() -> None:
+    counts: dict[str, int] = {}
+    assert tally(counts, distinct("alpha beta alpha")) == 2
+    assert tally(counts, distinct("beta gamma")) == 2
+    assert counts == {"alpha": 1, "beta": 2, "gamma": 1}
+
+
+def test_agreement_fades_by_a_tenth_a_pass_and_is_forgotten_at_last() -> None:
+    after = aged({"a": 1.0, "b": 0.005}, ["c", "a"])
+    assert after == {"a": pytest.approx(1.9), "c": 1.0}
+
+
+@given(st.permutations(list(range(6))))
+def test_the_order_of_candidates_changes_nothing(order: list[int]) -> None:
+    texts = [RECORD, OTHER, "gosec G304", "os.Create fails", "f.Close unchecked", "trace.go"]
+    records = [the(text, number) for number, text in enumerate(texts)]
+    assert ask(cue_of(FAILURE), *[records[place] for place in order]) == ask(cue_of(FAILURE), *records)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_scores_are_finite_whatever_the_texts(window: str, record: str) -> None:
+    sure = ask(cue_of(window), the(record or "x"), noise=noise_of(window))
+    assert all(math.isfinite(one.score) and math.isfinite(one.z) and one.mass >= 0 for one in sure.weighed)

@@ -1,0 +1,57 @@
+"""Which of two records takes the other back, on pairs made up for this test."""
+
+import pytest
+
+from recall.contradiction import contradicts
+
+TAKEN_BACK = [  # (newer, older)
+    ("The API returns camelCase since v3.", "The API returns snake_case."),
+    ("Deploy window is Thursday 14:00 UTC.", "Deploy window is Tuesday 14:00 UTC."),
+    ("Gradle needs JDK 21.", "Gradle needs JDK 17."),
+    ("We use pnpm for installs.", "We use yarn for installs."),
+    ("Node 22 is required to build the docs.", "Node 18 is required to build the docs."),
+    ("Migrations do not run automatically at start.", "Migrations run automatically at start."),
+    ("Never squash commits on release branches.", "Squash commits on release branches before merging."),
+    ("Tests now run with Vitest instead of Jest.", "Tests run with Jest; config in jest.config.ts."),
+    ("Secrets are read from Vault rather than from .env files.", "Secrets are read from .env files."),
+    ("We switched from Jenkins to GitHub Actions for CI.", "CI runs on Jenkins."),
+    ("The worker pool uses processes, not threads.", "The worker pool uses threads."),
+    ("A file called .lintignore or a comment is not read by the linter.", "List files in .lintignore for the linter."),
+    ("生产部署窗口是周四下午三点。", "生产部署窗口是周二下午三点。"),
+    ("请求超时时间为 60 秒。", "请求超时时间为 30 秒。"),
+    ("提交前不需要运行 make lint。", "提交前需要运行 make lint。"),
+    ("日志不再写入 /var/log/app，改为标准输出。", "日志写入 /var/log/app。"),
+    ("接口返回驼峰命名。", "接口返回下划线命名。"),
+]
+BOTH_HOLD = [
+    ("Production deploys need approval from security.", "Staging deploys need approval from ops."),
+    ("Run make docs after editing .md files.", "Run make proto after editing .proto files."),
+    ("The dev API listens on port 3000.", "The prod API listens on port 8080."),
+    ("Ask Maria for cluster access.", "Ask Maria for database access."),
+    ("API errors use RFC 9457; validation errors list the fields.", "API errors use RFC 9457."),
+    ("Do not edit generated files in gen/; run make gen.", "gen/ holds generated files from the proto definitions."),
+    ("errors.Is with the type is not valid Go; use errors.As.", "errors.go defines SilentError as a struct type."),
+    ("HTTP 404 means the tenant is unknown.", "HTTP 409 means the tenant is locked."),
+    ("Kafka consumer lag alerts fire at 5000 messages.", "Kafka topics are created by Terraform, not by hand."),
+    ("users.email is unique; users.phone is not.", "users.email is lower-cased before it is stored."),
+    ("Integration tests need Docker; unit tests do not.", "Integration tests take ten minutes."),
+    ("测试环境的端口是 8081。", "生产环境的端口是 8080。"),
+    ("部署后不要忘记清理缓存。", "部署前必须先备份数据库。"),
+    ("代码评审不看格式问题。", "代码评审需要两个人批准。"),
+]
+
+
+@pytest.mark.parametrize(("newer", "older"), TAKEN_BACK)
+def test_the_newer_text_takes_the_older_back(newer: str, older: str) -> None:
+    assert contradicts(newer, older)
+
+
+@pytest.mark.parametrize(("newer", "older"), BOTH_HOLD)
+def test_texts_that_can_both_hold_are_left_alone(newer: str, older: str) -> None:
+    assert not contradicts(newer, older)
+
+
+def test_a_text_does_not_contradict_itself() -> None:
+    for newer, older in TAKEN_BACK + BOTH_HOLD:
+        assert not contradicts(newer, newer)
+        assert not contradicts(older, older)

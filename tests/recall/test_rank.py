@@ -1,0 +1,184 @@
+"""C-05: filter, score, duplicates, budget; every drop has a reason."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall.contracts import Candidate, Flag, Ranked, Scope, ScopeRef, Shown, SourceName, Status
+from recall.rank import DropReason, RankPolicy, estimated_tokens, rank, say_the_same
+from tests.support.builders import a_candidate, a_memory_id
+from tests.support.clock import START
+
+TEXTS = [
+    "Use pnpm, never npm, in this repository.",
+    "The flaky login test needs a frozen clock.",
+    "Feature flags live in flags.toml.",
+    "部署前必须先备份数据库。",
+    "Invoice totals are rounded half-even.",
+]
+
+
+def one(number: int, text: str = "", **fields: Any) -> Candidate:
+    return a_candidate(text or TEXTS[number % len(TEXTS)], memory_id=a_memory_id(number), **fields)
+
+
+def run(candidates: Iterable[Candidate], shown: Shown | None = None, **policy: Any) -> Ranked:
+    return rank(list(candidates), shown or Shown(), RankPolicy(**policy), START)
+
+
+def kept(ranked: Ranked) -> list[str]:
+    return [scored.candidate.memory_id for scored in ranked.ranked]
+
+
+def reasons(ranked: Ranked) -> dict[str, str]:
+    return {drop.id: drop.reason for drop in ranked.dropped}
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"status": Status.SUPERSEDED}, DropReason.NOT_ACTIVE),
+        ({"superseded_by": a_memory_id(9)}, DropReason.NOT_ACTIVE),
+        ({"expires_at": START}, DropReason.EXPIRED),
+        ({"valid_from": START + 1}, DropReason.NOT_YET_VALID),
+        ({"flags": (Flag.QUARANTINED,)}, DropReason.QUARANTINED),
+        ({"flags": (Flag.CORRECTED,)}, DropReason.CORRECTED),
+        ({"flags": (Flag.MUTED,)}, DropReason.MUTED),
+    ],
+)
+def test_a_record_that_may_not_be_given_is_dropped_with_its_reason(fields: dict[str, Any], reason: str) -> None:
+    ranked = run([one(1, **fields)])
+    assert kept(ranked) == []
+    assert reasons(ranked) == {a_memory_id(1): reason}
+
+
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        (Shown(records=frozenset({a_memory_id(1)})), DropReason.ALREADY_SHOWN),
+        (Shown(read={a_memory_id(1): one(1).record_digest}), DropReason.ALREADY_READ),
+        (Shown(texts=((a_memory_id(7), "The flaky login test needs a frozen clock"),)), DropReason.SHOWN_ALIKE),
+        (Shown(muted=frozenset({a_memory_id(1)})), DropReason.MUTED),
+        (Shown(corrected=frozenset({a_memory_id(1)})), DropReason.CORRECTED),
+    ],
+)
+def test_what_the_window_holds_already_is_not_given_again(shown: Shown, reason: str) -> None:
+    assert reasons(run([one(1)], shown)) == {a_memory_id(1): reason}
+
+
+def test_a_record_read_at_an_older_version_may_be_given() -> None:
+    assert kept(run([one(1)], Shown(read={a_memory_id(1): "0" * 64}))) == [a_memory_id(1)]
+
+
+def test_the_terms_of_shown_texts_go_on_to_the_confidence_gate() -> None:
+    assert run([one(1)], Shown(texts=(("x", "frozen clock"),))).told == {"frozen", "clock"}
+
+
+def test_one_id_with_two_digests_fails_closed() -> None:
+    ranked = run([one(1), one(1, record_digest="f" * 64, source=SourceName.SEMANTIC), one(2)])
+    assert kept(ranked) == [a_memory_id(2)]
+    assert reasons(ranked) == {a_memory_id(1): DropReason.INDEX_CONFLICT}
+
+
+def test_a_record_found_by_two_arms_counts_once_and_higher() -> None:
+    both = [one(1, score=2.0), one(1, source=SourceName.SEMANTIC, score=2.0), one(2, score=2.0)]
+    ranked = run([*both, one(3, score=1.0), one(4, source=SourceName.SEMANTIC, score=1.0)])
+    assert kept(ranked)[0] == a_memory_id(1)
+    assert len(kept(ranked)) == 4
+
+
+def test_the_same_content_twice_is_a_duplicate() -> None:
+    ranked = run([one(1, TEXTS[0], score=2.0), one(2, TEXTS[0])])
+    assert reasons(ranked) == {a_memory_id(2): DropReason.DUPLICATE_CONTENT}
+
+
+def test_a_near_duplicate_in_another_scope_is_dropped() -> None:
+    user = ScopeRef(kind=Scope.USER, key="user")
+    ranked = run([one(1, "Commit messages are in English."), one(2, "commit messages are in english", scope=user)])
+    assert kept(ranked) == [a_memory_id(1)]
+    assert reasons(ranked) == {a_memory_id(2): DropReason.NEAR_DUPLICATE}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("Use uv for Python installs.", "use UV for python installs", True),
+        ("Deploy window is Tuesday 14:00 UTC.", "Deploy window is Thursday 14:00 UTC.", False),
+        ("Requests time out after 30 seconds.", "Requests time out after 60 seconds.", False),
+        ("Migrations run at start.", "Migrations do not run at start.", False),
+        ("部署前必须先备份数据库。", "部署前必须先备份数据库！", True),
+        ("Docs build with mkdocs.", "The mailer runs on port 2525.", False),
+    ],
+)
+def test_an_update_is_not_a_duplicate(first: str, second: str, same: bool) -> None:
+    assert say_the_same(first, second, RankPolicy()) is same
+
+
+def test_of_two_contradicting_records_the_older_is_dropped_whatever_its_score() -> None:
+    older = one(1, "The API returns snake_case.", score=9.0, created_at=START - 2)
+    newer = one(2, "The API returns camelCase since v3.", created_at=START - 1)
+    ranked = run([older, newer])
+    assert kept(ranked) == [a_memory_id(2)]
+    assert reasons(ranked) == {a_memory_id(1): DropReason.CONTRADICTED}
+
+
+def test_the_older_stays_dropped_when_the_newer_was_shown_already() -> None:
+    older = one(1, "Gradle needs JDK 17.", created_at=START - 2)
+    newer = one(2, "Gradle needs JDK 21.", created_at=START - 1)
+    assert kept(run([older, newer], Shown(records=frozenset({a_memory_id(2)})))) == []
+
+
+def test_a_record_that_was_withdrawn_takes_nothing_back() -> None:
+    older = one(1, "Gradle needs JDK 17.", created_at=START - 2)
+    newer = one(2, "Gradle needs JDK 21.", created_at=START - 1, status=Status.REVOKED)
+    assert kept(run([older, newer])) == [a_memory_id(1)]
+
+
+def test_records_of_different_scopes_do_not_contradict() -> None:
+    user = ScopeRef(kind=Scope.USER, key="user")
+    older = one(1, "Indent with tabs in Makefiles.", created_at=START - 2)
+    newer = one(2, "Indent with spaces in Makefiles.", created_at=START - 1, scope=user)
+    assert len(kept(run([older, newer]))) == 2
+
+
+def test_restatements_of_one_fact_are_limited() -> None:
+    endings = ["clock", "seed", "zone", "port", "user", "mail"]
+    fact = "The flaky login test in the nightly suite needs a frozen"
+    ranked = run([one(number, f"{fact} {end}.") for number, end in enumerate(endings)], alike=100.0)
+    assert len(kept(ranked)) == 3
+    assert set(reasons(ranked).values()) == {DropReason.SAME_TOPIC}
+
+
+def test_bytes_tokens_and_items_bound_the_list_and_what_is_too_large_is_passed_over() -> None:
+    large = one(1, "word " * 400, score=9.0)
+    small = [one(number, score=1.0) for number in (2, 3)]
+    by_bytes = run([large, *small], text_bytes=300)
+    assert kept(by_bytes) == [a_memory_id(2), a_memory_id(3)]
+    assert reasons(by_bytes) == {a_memory_id(1): DropReason.OVER_BUDGET}
+    assert kept(run([large, *small], tokens=64)) == [a_memory_id(2), a_memory_id(3)]
+    assert len(kept(run(small, items=1))) == 1
+
+
+def test_a_cjk_character_is_counted_as_a_token() -> None:
+    assert estimated_tokens("部署流程") == 4
+    assert estimated_tokens("deployment") == 3
+
+
+def test_ties_are_broken_by_id() -> None:
+    assert kept(run([one(3), one(1), one(2)])) == [a_memory_id(1), a_memory_id(2), a_memory_id(3)]
+
+
+@given(st.permutations(list(range(12))), st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=12, max_size=12))
+def test_ranking_ignores_the_order_of_its_input(order: list[int], scores: list[float]) -> None:
+    candidates = [one(number, created_at=START - number, score=scores[number]) for number in range(12)]
+    assert run([candidates[place] for place in order]) == run(candidates)
+
+
+@given(st.lists(st.integers(0, 9), max_size=20))
+def test_every_candidate_is_kept_or_dropped_with_a_reason(numbers: list[int]) -> None:
+    ranked = run([one(number, status=Status.ACTIVE if number % 3 else Status.ARCHIVED) for number in numbers])
+    assert set(kept(ranked)) | set(reasons(ranked)) == {a_memory_id(number) for number in numbers}
+    assert not set(kept(ranked)) & set(reasons(ranked))
