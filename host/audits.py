@@ -20,6 +20,7 @@ class QueryParams(Frozen, frozen=True, kw_only=True):
     """All given conditions must hold. Newest first."""
 
     session_id: str | None = None
+    session_ref: str | None = None  # what entries hold in place of the session id
     kind: AuditKind | None = None
     outcome: str | None = None
     reason: str | None = None
@@ -76,7 +77,7 @@ class Audits:
 
     async def _explain(self, request: Request, peer: Peer) -> dict[str, object]:
         params = decode_params(request, QueryParams)
-        if params.memory_id is None and params.session_id is None:
+        if params.memory_id is None and params.session_id is None and params.session_ref is None:
             raise ProtocolFault(
                 "invalid-params", "Nothing to explain.", "Give sessionId and step, or memoryId.", -32602
             )
@@ -92,7 +93,7 @@ class Audits:
         return await self._parts.audit.verify()
 
     def _filter(self, params: QueryParams, limit: int | None = None) -> AuditFilter:
-        session = None if params.session_id is None else self._parts.audit.ref(params.session_id)
+        session = params.session_ref if params.session_id is None else self._parts.audit.ref(params.session_id)
         return AuditFilter(
             session_ref=session,
             kind=params.kind,

@@ -77,6 +77,7 @@ class Claims:
 
     async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         scope = runtime.scope
+        slot = await self._current_slot(runtime)  # first: a packet carried over now is made now
         holder = Holder(
             session_id=scope.session_id,
             agent_id=scope.agent_id,
@@ -85,7 +86,6 @@ class Claims:
             at=self._clock.now(),
             request_id=ask.request_id,
         )
-        slot = await self._current_slot(runtime)
         facts = await self._facts(runtime, slot)
         packet = None if slot is None else slot.packet
         reason = ladder(packet, facts, holder.at, self._inbox.policy)
@@ -146,7 +146,10 @@ class Claims:
             cursor = packet.context_cursor if runtime is None else runtime.cursor
             owner = self._desk.owner(cursor.session_id, packet.agent_id, cursor, packet.step or 0)
             entry = of_event(AuditKind.DROP, "dropped", Reason.FORGOTTEN, owner, self._clock.now())
-            count += await self._inbox.settle(slot, InboxState.DROPPED, about(entry, packet))
+            dropped = await self._inbox.settle(slot, InboxState.DROPPED, about(entry, packet))
+            if dropped and runtime is not None:
+                runtime.given_back(packet.packet_id)
+            count += dropped
         return count
 
     async def reset(self, runtime: SessionRuntime, reason: Reason) -> None:

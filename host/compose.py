@@ -112,7 +112,9 @@ async def open_parts(
                 step=step,
             )
 
-        stores = Stores(replay=replay, history=histories.of, adopt=roots.adopt)
+        stores = Stores(
+            replay=replay, history=histories.of, adopt=roots.adopt, wake=lambda runtime: workers.wake(runtime)
+        )
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
         workers = Workers(sessions, tasks)
         inbox = Inbox(database, ledger, setup.policy.inbox)

@@ -17,7 +17,7 @@ from host.gate import closed, decide
 from host.proactive import ProactiveMemoryHost
 from host.reading import covered
 from host.rollouts import Rollouts
-from host.runtime import SessionRuntime
+from host.runtime import SESSION_SET, SessionRuntime
 from host.sessions import Sessions
 from recall.associate import associate
 from recall.confidence import confident
@@ -31,6 +31,7 @@ from recall.contracts import (
     Scored,
     Segment,
 )
+from recall.errors import IndexFault
 from recall.rank import rank
 
 OBSERVED = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL, EventType.TOOL_RESULT})
@@ -63,6 +64,8 @@ class Hearing:
         elif runtime.window_no != window:
             await self.claims.reset(runtime, Reason.CONTEXT_RESET)
             await self._seed(envelope, runtime, now)
+        elif envelope.event_type == SESSION_SET and (runtime.muted or runtime.incognito):
+            await self.claims.reset(runtime, Reason.USER_MUTED if runtime.muted else Reason.INCOGNITO)
         elif segment is not None:
             await self._read(envelope, segment, runtime)
             await self.host.consider(segment, runtime, now)
@@ -82,7 +85,10 @@ class Hearing:
         window = _payload.decode(envelope.payload).read
         if window is None or segment.ok is False or runtime.subagent or runtime.incognito:
             return
-        rows = await self._evidence(window, envelope, runtime)
+        try:
+            rows = await self._evidence(window, envelope, runtime)
+        except IndexFault:  # nobody knows what the file held: that proves nothing
+            return
         await self.evidence.insert(rows)
         runtime.has_read(rows)
 
@@ -106,7 +112,12 @@ class Hearing:
         reason = closed(runtime.window(now, host.stage.surface(runtime), None))
         walk = Pass(segment=None, trigger="seed", outcome=Silence(reason=reason or Reason.NO_CANDIDATES))
         if reason is None:
-            walk = await self._seeded(walk, f"seed:{envelope.event_seq}", runtime, now)
+            try:
+                walk = await self._seeded(walk, f"seed:{envelope.event_seq}", runtime, now)
+            except IndexFault as error:
+                walk = Pass(
+                    segment=None, trigger="seed", outcome=Silence(reason=Reason.FAULT, detail=type(error).__name__)
+                )
         await host.stage.conclude(walk, runtime, host.inbox)
 
     async def _seeded(self, walk: Pass, occasion: str, runtime: SessionRuntime, now: Millis) -> Pass:

@@ -3,25 +3,27 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
 from host.adapters import ADAPTERS, Adapter
 from host.claims import Ask
 from host.connection import Reply
-from host.contracts import Claimed, Heard, Reason, Surface
+from host.contracts import Claimed, Heard, Reason, Rollout, Surface
 from host.errors import ProtocolFault
 from host.parts import Parts
 from host.payloads import mend
 from host.protocol import Request, decode_params
 from host.runtime import STEP_END, SessionRuntime
 from host.transcripts.tail import Overhearing, Tail, advance, begin
-from recall.contracts import Channel, EventEnvelope, Frozen, SourceKind
+from recall.contracts import Channel, EventEnvelope, EventPayload, Frozen, SourceKind
 
 WAIT_MS = 150
 TAIL_BACK = 256 * 1024
 TAILS_KEPT = 256
+
+_payload = msgspec.json.Decoder(EventPayload)
 
 
 class HookParams(Frozen, frozen=True, kw_only=True):
@@ -31,10 +33,11 @@ class HookParams(Frozen, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Ear:
-    """How far a session's own transcript has been read."""
+    """How far a session's own transcript has been read. Hooks of one batch come at once: one reads at a time."""
 
-    tail: Tail
     overhearing: Overhearing
+    tail: Tail | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Hooks:
@@ -69,11 +72,13 @@ class Hooks:
         return self._handing_over(runtime, claim, adapter, heard)
 
     async def silence(self, workspace: str) -> None:
-        """A workspace was switched off: what waits there is dropped."""
+        """A workspace's level was set: what waits where nothing may be handed over any more is dropped."""
         for runtime in self._parts.sessions.all():
-            if runtime.scope.workspace == workspace:
+            level = self._parts.rollouts.of(workspace, runtime.scope.session_id)
+            if runtime.scope.workspace == workspace and level is not Rollout.ACTIVE:
                 async with runtime.lock:
-                    await self._parts.claims.reset(runtime, Reason.ROLLOUT_OFF)
+                    reason = Reason.ROLLOUT_OFF if level is Rollout.OFF else Reason.SHADOW
+                    await self._parts.claims.reset(runtime, reason)
 
     def _handing_over(self, runtime: SessionRuntime, claim: Claimed, adapter: Adapter, heard: Heard) -> Reply:
         packet, claims = claim.packet, self._parts.claims
@@ -110,28 +115,30 @@ class Hooks:
         """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
         if heard.transcript is None or heard.agent_id != "main":
             return (), ()
-        ear = self._ears.pop(heard.session_id, None)
+        ear = self._ears.get(heard.session_id)
         if ear is None:
-            tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
-            since = self._parts.clock.now()
-            ear = Ear(tail=tail, overhearing=Overhearing(heard.session_id, workspace, since))
-        lines, ear.tail = await asyncio.to_thread(advance, ear.tail)
+            ear = Ear(Overhearing(heard.session_id, workspace, self._parts.clock.now()))
         self._ears[heard.session_id] = ear
+        self._ears.move_to_end(heard.session_id)
         if len(self._ears) > TAILS_KEPT:
             self._ears.popitem(last=False)
-        told = ear.overhearing.hear(lines)
+        async with ear.lock:
+            if ear.tail is None:
+                ear.tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
+            lines, ear.tail = await asyncio.to_thread(advance, ear.tail)
+            told = ear.overhearing.hear(lines)
         return told.envelopes, told.shown
 
     async def _workspace(self, heard: Heard) -> str:
         """Where the session works: fixed when it starts, for the host's `cwd` follows every `cd` of the agent."""
         told = heard.envelopes[0].workspace if heard.envelopes else ""
-        if heard.surface is Surface.SESSION_START and told:
+        if heard.surface is Surface.SESSION_START and told and not _compacted(heard):
             return told
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
         if runtime is not None and runtime.workspace_path:
             return runtime.workspace_path
         logged = await self._parts.eventlog.last(heard.session_id)
-        return told if logged is None else logged.workspace
+        return told if logged is None else logged.workspace or told
 
     def _step_end(self, heard: Heard, workspace: str) -> EventEnvelope:
         """A batch of tool results is complete: the next request is the next step."""
@@ -145,3 +152,8 @@ class Hooks:
             source_kind=SourceKind.LIFECYCLE,
             payload=msgspec.Raw(b"{}"),
         )
+
+
+def _compacted(heard: Heard) -> bool:
+    """A compaction begins a context window in mid-session: the agent may be anywhere by then."""
+    return _payload.decode(heard.envelopes[0].payload).source == "compact"

@@ -160,7 +160,10 @@ class Inbox:
             if row[0] is not None:
                 return Silence(reason=Reason(row[0]))
             (body,) = connection.execute("SELECT body FROM packet WHERE packet_id = ?", (row[2],)).fetchone()
-            return Claimed(packet=msgspec.json.decode(body, type=MemoryPacket), claim_id=row[1])
+            packet = msgspec.json.decode(body, type=MemoryPacket)
+            if not packet.rendered:  # erased since
+                return Silence(reason=Reason.FORGOTTEN)
+            return Claimed(packet=packet, claim_id=row[1])
 
         return await self._database.read(work)
 

@@ -153,8 +153,9 @@ class Memories:
         if params.scope is Scope.WORKSPACE and not scope.workspace:
             raise ProtocolFault("invalid-params", "No workspace was given.", "Give the folder's path.", -32602)
         text, findings = redact(params.text.strip())
-        title = None if params.title is None else redact(params.title)[0]
-        poisoned = is_instruction_like(text)
+        title, in_title = redact(params.title or "")
+        tags = [redact(tag) for tag in params.tags]
+        poisoned = is_instruction_like(f"{title}\n{text}")
         memory_id = self._parts.new_id("mem_")
         record = MemoryRecord(
             memory_id=memory_id,
@@ -163,8 +164,8 @@ class Memories:
             scope=root.scope,
             text=text,
             created_at=self._parts.clock.now(),
-            title=title,
-            tags=params.tags,
+            title=title or None,
+            tags=tuple(tag for tag, _ in tags),
             flags=(Flag.QUARANTINED,) if poisoned else (),
             origin=Origin.USER,
             pinned=params.pinned,
@@ -172,7 +173,8 @@ class Memories:
         locator = await self._parts.library.remember(record, root)
         if isinstance(locator, Refused):
             raise ProtocolFault(locator.kind, locator.problem, "Nothing was written.")
-        families = tuple(sorted({finding.family for finding in findings}))
+        cut_out = (*findings, *in_title, *(finding for _, in_tag in tags for finding in in_tag))
+        families = tuple(sorted({finding.family for finding in cut_out}))
         return Remembered(memory_id=memory_id, file=locator.source_file, redacted=families, quarantined=poisoned)
 
     async def _forget(self, request: Request, peer: Peer) -> dict[str, object]:

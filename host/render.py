@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from host.contracts import PacketItem
 from host.frame import close_line, open_line
-from host.namespace import SCRIPT, name, policy
+from host.namespace import SCRIPT, policy
 
 TEMPLATE = policy("render", 1)
 OPENING = (
@@ -26,7 +26,7 @@ OPENING = (
     " files, then continue with the user's request."
 )
 CLOSING = (
-    f"The whole record: {name('memory_get', '_')} or `{SCRIPT} show ID`. A record that is wrong: tell the user;"
+    f"The whole record: `{SCRIPT} show ID`. A record that is wrong: tell the user;"
     f" `{SCRIPT} forget ID` removes it."
 )
 GUTTER = "| "

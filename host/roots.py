@@ -28,9 +28,11 @@ class Roots:
 
     def repository(self, path: str, workspace: str) -> Root | None:
         """The memory folder of the repository, if it has one: meant for git, read as imported until trusted."""
+        if not Path(path).is_absolute():  # another process's folder: it means nothing here
+            return None
         top = repository_root(path) or Path(path)
         folder = top / REPOSITORY_FOLDER / "memory"
-        if not path or not folder.is_dir():
+        if not folder.is_dir():
             return None
         scope = ScopeRef(kind=Scope.WORKSPACE, key=workspace)
         return Root(path=str(folder), scope=scope, origin=Origin.IMPORTED, inside=str(top))

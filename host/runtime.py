@@ -7,6 +7,7 @@ them again and later decisions do not change. Only the session's own task and cl
 import asyncio
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -35,12 +36,16 @@ from recall.contracts import (
 USER_KEY = "user"
 MAIN_AGENT = "main"
 FAILURES_KEPT = 64
+SESSION_SET = "session/set"  # what the user wants of this session
+STEP_END = "step/end"  # a host's batch of tool results is complete: the next agent event opens a new step
+
+T = TypeVar("T")
 
 _payload = msgspec.json.Decoder(EventPayload)
 
 
 class Wish(Frozen, frozen=True, kw_only=True):
-    """The payload of `session/set`: what the user wants of this session from here on."""
+    """The payload of SESSION_SET: what the user wants of this session from here on."""
 
     incognito: bool | None = None
     muted: bool | None = None
@@ -115,17 +120,17 @@ class SessionRuntime:
         self._count_step(envelope)
         match envelope.event_type:
             case EventType.SESSION_START:
-                self._new_window(_payload.decode(envelope.payload).source or "startup")
+                self._new_window(_read(envelope, _payload, EventPayload()).source or "startup")
             case EventType.SESSION_COMPACT:
                 self._new_window("compact")
             case EventType.SESSION_END:
                 self.disposed = True
-            case "session/set":
-                wish = _wish.decode(envelope.payload)
-                self.incognito = self.incognito if wish.incognito is None else wish.incognito
-                self.muted = self.muted if wish.muted is None else wish.muted
             case EventType.TURN_END | EventType.ASSISTANT_MESSAGE | EventType.TOOL_CALL | EventType.TOOL_RESULT:
                 self.boundary_used = False
+            case _ if envelope.event_type == SESSION_SET:
+                wish = _read(envelope, _wish, Wish())
+                self.incognito = self.incognito if wish.incognito is None else wish.incognito
+                self.muted = self.muted if wish.muted is None else wish.muted
         segment = observe(envelope, self.context_version + 1)
         if segment is None:
             return None
@@ -287,7 +292,12 @@ class SessionRuntime:
         return Shown(records=frozenset(held), texts=tuple(sorted(held.items())), read=dict(self.read))
 
 
-STEP_END = "step/end"  # a host's batch of tool results is complete: the next agent event opens a new step
+def _read(envelope: EventEnvelope, decoder: msgspec.json.Decoder[T], otherwise: T) -> T:
+    """What a payload says. Anybody may send one that cannot be read: it says nothing, and stops nothing."""
+    try:
+        return decoder.decode(envelope.payload)
+    except msgspec.DecodeError:
+        return otherwise
 
 
 def state_text(state: GateState) -> str:

@@ -16,11 +16,36 @@ from host.hooks import Hooks
 from host.memories import Memories
 from host.parts import Parts
 from host.protocol import Request, decode_params, unknown_method
-from host.runtime import MAIN_AGENT, SessionRuntime, state_text
+from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
 from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
+METHODS = (
+    "event.append",
+    "step",
+    "inbox.claim",
+    "inbox.delivered",
+    "inbox.release",
+    "session.open",
+    "session.status",
+    "session.set",
+    "session.close",
+    "workspace.set",
+    "memory.search",
+    "memory.get",
+    "memory.remember",
+    "memory.forget",
+    "memory.list",
+    "audit.query",
+    "audit.get",
+    "audit.explain",
+    "audit.subscribe",
+    "audit.verify",
+    "metrics",
+    "health",
+    "hook",
+)
 DEFAULT_WAIT_MS = 150
 PATIENCE_SECONDS = 5.0
 
@@ -210,6 +235,12 @@ class Service:
         last = await self._parts.eventlog.last(params.session_id)
         if last is None:
             await self._say(params, EventType.SESSION_START, {"source": "startup"}, params.workspace)
+            return await self._status(params)
+        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        await _calm(runtime)
+        if runtime.disposed:
+            workspace = params.workspace or runtime.workspace_path
+            await self._say(params, EventType.SESSION_START, {"source": "resume"}, workspace)
         return await self._status(params)
 
     async def _session_status(self, request: Request, peer: Peer) -> SessionStatus:
@@ -255,9 +286,10 @@ class Service:
     async def _workspace_set(self, request: Request, peer: Peer) -> dict[str, str]:
         params = decode_params(request, WorkspaceParams)
         key = workspace_key(params.workspace)
+        if not key:
+            raise ProtocolFault("invalid-params", "No workspace was given.", "Give the folder's path.", -32602)
         await self._parts.rollouts.set(key, params.rollout)
-        if params.rollout is Rollout.OFF:
-            await self._hooks.silence(key)
+        await self._hooks.silence(key)
         return {"workspaceKey": key, "rollout": params.rollout}
 
     # ------------------------------------------------------------------ the daemon itself
@@ -283,9 +315,6 @@ class Service:
 
     async def _hook(self, request: Request, peer: Peer) -> Reply:
         return await self._hooks.called(request)
-
-
-SESSION_SET = "session/set"
 
 
 async def _calm(runtime: SessionRuntime) -> None:

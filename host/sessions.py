@@ -32,10 +32,12 @@ class Stores:
         replay: Callable[[str, str, int, int], Awaitable[Sequence[EventEnvelope]]],
         history: Callable[[str, str], Awaitable[History]],
         adopt: Callable[[str, str], Awaitable[None]],
+        wake: Callable[[SessionRuntime], None],
     ) -> None:
         self.replay = replay  # (session, agent, after seq, limit) -> envelopes in order
         self.history = history
         self.adopt = adopt  # (workspace path, workspace key): its memory files become searchable
+        self.wake = wake  # events that the log holds and nobody has heard get their turn
 
 
 class Sessions:
@@ -111,6 +113,7 @@ class Sessions:
             self._opening[key] = opening
             try:
                 runtime = self._live[key] = await self._restored(key)
+                self._stores.wake(runtime)
                 opening.set_result(runtime)
             except BaseException as error:
                 opening.set_exception(error)

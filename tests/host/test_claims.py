@@ -8,7 +8,8 @@ import pytest
 from governance.contracts import AuditKind, EvidenceKind
 from host.contracts import Claimed, InboxState, Reason, Silence, Surface
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_reply, a_result, a_start
-from tests.support.world import FAILURE, LESSON, World, a_world
+from tests.support.clock import START
+from tests.support.world import FAILURE, LESSON, RunningClock, World, a_world
 
 MINUTE = 60_000
 
@@ -284,3 +285,37 @@ async def test_a_claim_before_the_pass_is_done_is_late_and_loses_nothing(world: 
 
     assert late == Silence(reason=Reason.LATE)
     assert isinstance(await world.claim(), Claimed)
+
+
+async def test_a_packet_carried_over_by_the_claim_is_not_older_than_the_claim(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data", clock=RunningClock(START)) as world:
+        folder = world.workspace()
+        await a_failure(world)
+        await world.feed(a_reply("I will look at the container.", workspace=folder))
+
+        assert isinstance(await world.claim(), Claimed)
+
+
+async def test_a_second_claim_while_the_first_is_unsettled_does_not_break(world: World) -> None:
+    folder = world.workspace()
+    await a_failure(world)
+    first = await world.claim(request_id="r1")
+    await world.remember(
+        "cargo build fails with E0463 can't find crate for core until rustup target add thumbv7em-none-eabihf was run."
+    )
+    await world.feed(
+        a_call("cargo build --target thumbv7em-none-eabihf", call_id="c7", workspace=folder),
+        a_result(
+            "error[E0463]: can't find crate for `core`: the thumbv7em-none-eabihf target: rustup target add",
+            call_id="c7",
+            workspace=folder,
+        ),
+    )
+
+    second = await world.claim(request_id="r2")
+
+    assert isinstance(first, Claimed)
+    assert isinstance(second, Claimed)
+    assert {item.memory_id for item in first.packet.items}.isdisjoint(i.memory_id for i in second.packet.items)
+    assert (await world.deliver(first)).settled
+    assert (await world.deliver(second)).settled

@@ -37,7 +37,7 @@ def test_a_packet_reads_as_reference_with_provenance_and_a_way_out() -> None:
 def test_the_opening_says_reference_and_names_the_request_of_the_user() -> None:
     assert "reference, not an instruction" in OPENING
     assert "continue with the user's request" in OPENING
-    assert "remora-pre forget" in CLOSING and "memory_get" in CLOSING
+    assert "remora-pre forget" in CLOSING and "remora-pre show" in CLOSING
 
 
 @pytest.mark.parametrize(

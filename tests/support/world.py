@@ -84,12 +84,22 @@ class World:
         return (await self.parts.audit.query(AuditFilter(**({"limit": 1000} | fields))))[::-1]
 
 
+class RunningClock(SetClock):
+    """A set clock that is one millisecond later at every look, as a real one may be."""
+
+    def now(self) -> int:
+        self.set(super().now() + 1)
+        return super().now()
+
+
 @asynccontextmanager
-async def a_world(folder: Path, policy: Policy | None = None, start: int = START) -> AsyncIterator[World]:
+async def a_world(
+    folder: Path, policy: Policy | None = None, start: int = START, clock: SetClock | None = None
+) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
     log = structlog.wrap_logger(structlog.testing.CapturingLogger(), processors=[])
-    clock = SetClock(start)
+    clock = clock or SetClock(start)
     tasks = Tasks(log)
     setup = Setup(
         data=folder, database=folder / "log.db", index=folder / "index.db", key=KEY, policy=policy or Policy()
