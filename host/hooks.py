@@ -123,7 +123,7 @@ class Hooks:
         if len(self._ears) > TAILS_KEPT:
             self._ears.popitem(last=False)
         async with ear.lock:
-            if ear.tail is None:
+            if ear.tail is None or ear.tail.path != heard.transcript:
                 ear.tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
             lines, ear.tail = await asyncio.to_thread(advance, ear.tail)
             told = ear.overhearing.hear(lines)

@@ -26,8 +26,7 @@ OPENING = (
     " files, then continue with the user's request."
 )
 CLOSING = (
-    f"The whole record: `{SCRIPT} show ID`. A record that is wrong: tell the user;"
-    f" `{SCRIPT} forget ID` removes it."
+    f"The whole record: `{SCRIPT} show ID`. A record that is wrong: tell the user; `{SCRIPT} forget ID` removes it."
 )
 GUTTER = "| "
 ELLIPSIS = "…"

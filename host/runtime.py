@@ -82,7 +82,7 @@ class SessionRuntime:
         self.disposed = False
         self.incognito = False
         self.muted = False
-        self.boundary_used = False
+        self.boundary: str | None = None  # the packet that goes into the coming request
         self.last_delivery_step: int | None = None
         self.segments: deque[tuple[Segment, Millis]] = deque()  # with the time the daemon saw it
         self.counts: dict[str, int] = {}
@@ -100,6 +100,7 @@ class SessionRuntime:
         self.last_seen: Millis = 0
         self.queue: deque[EventEnvelope] = deque()
         self.enqueued_seq = 0
+        self.stored_seq = 0  # the last envelope that we were told of, queued or not
         self.behind = False  # the log holds envelopes that are not in the queue
         self.host = "socket"
         self.lock = asyncio.Lock()
@@ -126,7 +127,7 @@ class SessionRuntime:
             case EventType.SESSION_END:
                 self.disposed = True
             case EventType.TURN_END | EventType.ASSISTANT_MESSAGE | EventType.TOOL_CALL | EventType.TOOL_RESULT:
-                self.boundary_used = False
+                self.boundary = None
             case _ if envelope.event_type == SESSION_SET:
                 wish = _read(envelope, _wish, Wish())
                 self.incognito = self.incognito if wish.incognito is None else wish.incognito
@@ -165,7 +166,7 @@ class SessionRuntime:
         self.delivered.clear()
         self.failures.clear()
         self.prompts = 0
-        self.boundary_used = False
+        self.boundary = None
         self.gate = GateState()
 
     def _push(self, segment: Segment, seen_at: Millis) -> None:
@@ -206,13 +207,13 @@ class SessionRuntime:
 
     def taken(self, packet: MemoryPacket) -> None:
         """A packet was claimed: this boundary is used, and its records are on their way to the agent."""
-        self.boundary_used = True
+        self.boundary = packet.packet_id
         self.in_hand[packet.packet_id] = {item.memory_id: item.text for item in packet.items}
 
     def given_back(self, packet_id: str) -> None:
-        """A claim came to nothing: its boundary is free again."""
-        if self.in_hand.pop(packet_id, None) is not None:
-            self.boundary_used = False
+        """A claim came to nothing: its boundary is free again, unless another packet has used it since."""
+        if self.in_hand.pop(packet_id, None) is not None and self.boundary == packet_id:
+            self.boundary = None
 
     def handed_over(self, packet: MemoryPacket) -> None:
         """A packet reached the agent: its records are in the context window it was built for."""
@@ -245,6 +246,11 @@ class SessionRuntime:
             self.given_back(packet.packet_id)
 
     # ------------------------------------------------------------------ what stages read
+
+    @property
+    def boundary_used(self) -> bool:
+        """Whether a packet was taken that goes into the coming request: it takes no second one."""
+        return self.boundary is not None
 
     @property
     def subagent(self) -> bool:

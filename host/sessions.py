@@ -62,16 +62,13 @@ class Sessions:
         """Every live agent of a session."""
         return [runtime for (session, _), runtime in self._live.items() if session == session_id]
 
-    async def of(self, envelope: EventEnvelope) -> SessionRuntime:
-        """The runtime of an envelope that was just stored, restored if the daemon does not know it yet."""
+    def of(self, envelope: EventEnvelope) -> SessionRuntime | None:
+        """The live runtime of an envelope that was just stored; None: it has a past, and is to be opened first."""
         key = (envelope.session_id, envelope.agent_id)
         runtime = self._live.get(key)
-        if runtime is not None:
-            return runtime
-        if envelope.event_seq == 1:  # the session's very first: there is no past
+        if runtime is None and envelope.event_seq == 1 and key not in self._opening:  # the session's very first
             runtime = self._live[key] = SessionRuntime(self._scope(key), envelope.agent_id, self._policy)
-            return runtime
-        return await self.open(*key)
+        return runtime
 
     async def find(self, session_id: str, agent_id: str) -> SessionRuntime:
         """A session that the log knows. Raises ProtocolFault `unknown-session`."""
@@ -102,11 +99,14 @@ class Sessions:
         runtime.queue.extend(more)
         if more:
             runtime.enqueued_seq = more[-1].event_seq
-        runtime.behind = len(more) == CHUNK
+        runtime.behind = len(more) == CHUNK or runtime.enqueued_seq < runtime.stored_seq
 
     async def open(self, session_id: str, agent_id: str) -> SessionRuntime:
-        """Restore a runtime from the log and the audit; once, however many ask at the same time."""
+        """The runtime, restored from the log and the audit unless it is live; once, however many ask at a time."""
         key = (session_id, agent_id)
+        live = self._live.get(key)
+        if live is not None:
+            return live
         opening = self._opening.get(key)
         if opening is None:
             opening = asyncio.get_running_loop().create_future()

@@ -47,18 +47,34 @@ class Workers:
                 self._calm.set()
 
     async def enqueue(self, stored: Sequence[EventEnvelope], host: str) -> None:
-        """Hand stored envelopes to their runtimes. What does not fit a queue is read from the log later."""
+        """Hand stored envelopes to their runtimes. What does not fit a queue is read from the log later.
+
+        Calls come in the order of their commits, and what is queued here is queued before anything is awaited: no
+        later envelope can come before it. A runtime that has to be opened first reads its envelopes from the log.
+        """
+        absent: dict[tuple[str, str], None] = {}
         for envelope in stored:
-            runtime = await self.sessions.of(envelope)
-            runtime.host = host
-            if envelope.event_seq <= runtime.enqueued_seq:
-                continue
-            if runtime.behind or len(runtime.queue) >= QUEUE_MAX:
-                runtime.behind = True
+            runtime = self.sessions.of(envelope)
+            if runtime is None:
+                absent[envelope.session_id, envelope.agent_id] = None
             else:
-                runtime.queue.append(envelope)
-                runtime.enqueued_seq = envelope.event_seq
+                self._queue(envelope, runtime, host)
+        for session_id, agent_id in absent:
+            runtime = await self.sessions.open(session_id, agent_id)
+            runtime.host = host
             self.wake(runtime)
+
+    def _queue(self, envelope: EventEnvelope, runtime: SessionRuntime, host: str) -> None:
+        runtime.host = host
+        runtime.stored_seq = max(runtime.stored_seq, envelope.event_seq)
+        if envelope.event_seq <= runtime.enqueued_seq:
+            return
+        if runtime.behind or len(runtime.queue) >= QUEUE_MAX:
+            runtime.behind = True
+        else:
+            runtime.queue.append(envelope)
+            runtime.enqueued_seq = envelope.event_seq
+        self.wake(runtime)
 
     def wake(self, runtime: SessionRuntime) -> None:
         """Start the runtime's task unless it runs."""
@@ -74,7 +90,7 @@ class Workers:
         try:
             while True:
                 await self.sessions.refill(runtime)
-                if not runtime.queue:
+                if not runtime.queue and not runtime.behind:
                     return
                 await self._give_way()
                 async with runtime.lock:

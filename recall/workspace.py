@@ -37,6 +37,12 @@ def repository_root(path: str) -> Path | None:
     return found[0] if found else None
 
 
+def common_directory(path: str) -> Path | None:
+    """Git's common directory of the repository that holds `path`, or None outside git."""
+    found = _find(Path(os.path.realpath(path))) if _resolvable(path) else None
+    return found[1] if found else None
+
+
 def _resolvable(path: str) -> bool:
     return os.path.isabs(path) and "\0" not in path
 

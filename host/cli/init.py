@@ -14,6 +14,7 @@ from host.cli.output import json_option, say, show_json, workspace_option
 from host.config import Paths, ensure_port, http_token
 from host.namespace import REPOSITORY_FOLDER, SCRIPT
 from host.setup import claude_code, settings_file
+from host.setup.exclude import exclude_path, with_line, without_line
 from recall.workspace import repository_root
 
 HOOK = Path(__file__).parents[1] / "hook.py"
@@ -28,10 +29,19 @@ class Change:
     after: str | None
     folder: Path | None
     secrets: tuple[str, ...]
+    exclude: Path | None = None  # git's private list, so that the settings with their token are not committed
+    listed: tuple[str | None, str | None] = (None, None)  # its text before and after
+
+    @property
+    def differs(self) -> bool:
+        return self.before != self.after or self.folder is not None or self.listed[0] != self.listed[1]
 
     def shown(self) -> str:
         """The difference, with secrets left out."""
-        return settings_file.diff(self.settings, self.before, self.after, self.secrets)
+        shown = settings_file.diff(self.settings, self.before, self.after, self.secrets)
+        if self.exclude is not None:
+            shown += settings_file.diff(self.exclude, *self.listed)
+        return shown
 
 
 @click.command()
@@ -63,7 +73,7 @@ def init(product: str, level: str, workspace: Path, as_json: bool, **how: bool) 
     remove = how["remove"]
     repository = repository_root(str(workspace.resolve())) or workspace.resolve()
     change = _change(level, repository, paths(), remove)
-    differs = change.before != change.after or change.folder is not None
+    differs = change.differs
     if differs and not as_json:
         say(change.shown())
         if change.folder is not None:
@@ -85,18 +95,40 @@ def _change(level: str, repository: Path, where: Paths, remove: bool) -> Change:
     before = settings_file.read(settings)
     folder = repository / REPOSITORY_FOLDER / "memory"
     token = http_token(where)
+    exclude = exclude_path(repository) if level == "project" else None
+    listed = None if exclude is None else settings_file.read(exclude)
+    pattern = f"/{settings.relative_to(repository)}" if exclude is not None else ""
     if remove:
         after = None if before is None else claude_code.remove(before)
         empty = folder.is_dir() and not any(folder.iterdir())
-        return Change(settings=settings, before=before, after=after, folder=folder if empty else None, secrets=(token,))
+        return Change(
+            settings=settings,
+            before=before,
+            after=after,
+            folder=folder if empty else None,
+            secrets=(token,),
+            exclude=exclude,
+            listed=(listed, without_line(listed, pattern)),
+        )
     wanted = claude_code.Wanted(python=sys.executable, hook=str(HOOK), port=ensure_port(where), token=token)
     after = claude_code.plan(before, wanted)
     missing = level == "project" and not folder.exists()
-    return Change(settings=settings, before=before, after=after, folder=folder if missing else None, secrets=(token,))
+    return Change(
+        settings=settings,
+        before=before,
+        after=after,
+        folder=folder if missing else None,
+        secrets=(token,),
+        exclude=exclude,
+        listed=(listed, listed if exclude is None else with_line(listed, pattern)),
+    )
 
 
 def _write(change: Change, remove: bool) -> None:
     settings_file.write(change.settings, change.after, 0o600)
+    if change.exclude is not None and change.listed[0] != change.listed[1]:
+        change.exclude.parent.mkdir(exist_ok=True)
+        change.exclude.write_text(change.listed[1] or "", "utf-8", newline="")
     if change.folder is None:
         return
     if not remove:
