@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from governance.contracts import AccessEvidence, AuditEntry, AuditKind
+from governance.errors import AuditUnavailable
 from governance.evidence import Given, Occasion, of_delivery
 from host.broker import rerender
 from host.clock import Clock
@@ -60,20 +61,27 @@ class Claims:
 
     async def claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         """The packet valid at the session's context version, or a Silence with the reason."""
-        scope = runtime.scope
-        if ask.request_id is not None:
-            before = await self._inbox.answered(scope.session_id, scope.agent_id, ask.request_id)
-            if before is not None:
-                return before
+        before = await self._before(runtime, ask)
+        if before is not None:
+            return before
         try:
             async with asyncio.timeout(min(ask.wait_ms, MAX_WAIT_MS) / 1000):
                 await runtime.idle.wait()
         except TimeoutError:
             return Silence(reason=Reason.LATE)
         async with runtime.lock:
-            if not runtime.idle.is_set():
+            if not runtime.idle.is_set() or runtime.queue or runtime.behind:
                 return Silence(reason=Reason.LATE)
-            return await self._claim(runtime, ask)
+            try:
+                return await self._before(runtime, ask) or await self._claim(runtime, ask)
+            except AuditUnavailable:
+                return Silence(reason=Reason.AUDIT_UNAVAILABLE)
+
+    async def _before(self, runtime: SessionRuntime, ask: Ask) -> Claim | None:
+        """What the same request was answered: asked before waiting, and again once nobody else is at it."""
+        if ask.request_id is None:
+            return None
+        return await self._inbox.answered(runtime.scope.session_id, runtime.scope.agent_id, ask.request_id)
 
     async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         scope = runtime.scope
@@ -177,12 +185,13 @@ class Claims:
 
     async def _put_back(self, runtime: SessionRuntime, slot: Slot) -> bool:
         pending, _ = await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id)
-        runtime.given_back(slot.packet.packet_id)
         if pending is not None:
-            entry = self._entry(AuditKind.DROP, "dropped", Reason.REPLACED, runtime)
-            return await self._inbox.settle(slot, InboxState.DROPPED, about(entry, slot.packet, slot.claim_id))
-        entry = self._entry(AuditKind.DROP, "released", Reason.RELEASED, runtime)
-        return await self._inbox.settle(slot, InboxState.PENDING, about(entry, slot.packet, slot.claim_id))
+            state, entry = InboxState.DROPPED, self._entry(AuditKind.DROP, "dropped", Reason.REPLACED, runtime)
+        else:
+            state, entry = InboxState.PENDING, self._entry(AuditKind.DROP, "released", Reason.RELEASED, runtime)
+        done = await self._inbox.settle(slot, state, about(entry, slot.packet, slot.claim_id))
+        runtime.given_back(slot.packet.packet_id)
+        return done
 
     async def _deliver(self, runtime: SessionRuntime, slot: Slot) -> bool:
         now = self._clock.now()
@@ -208,8 +217,8 @@ class Claims:
 
     async def _drop(self, runtime: SessionRuntime, slot: Slot, state: InboxState, reason: Reason) -> None:
         entry = self._entry(AuditKind.DROP, "dropped", reason, runtime)
-        runtime.given_back(slot.packet.packet_id)
         await self._inbox.settle(slot, state, about(entry, slot.packet, slot.claim_id))
+        runtime.given_back(slot.packet.packet_id)
 
     async def _facts(self, runtime: SessionRuntime, slot: Slot | None) -> Facts:
         items = () if slot is None else slot.packet.items

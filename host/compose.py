@@ -16,7 +16,7 @@ from governance.contracts import Rules
 from governance.evidence_store import EvidenceStore
 from governance.migrations import schema as governance_schema
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
-from governance.screen import redact
+from governance.screen import SCREEN, is_instruction_like, redact
 from host.claims import Claims, Desk
 from host.clock import Clock, SystemClock
 from host.config import Config, Paths, install_key
@@ -46,6 +46,7 @@ from recall.associate import Arm
 from recall.background import load_background
 from recall.confidence import Bar
 from recall.contracts import ContextCursor, EventEnvelope, Frozen
+from recall.entries import Guard
 from recall.fallback import Breaker
 from recall.library import SCHEMA as INDEX_SCHEMA
 from recall.library import Library, discard
@@ -89,7 +90,7 @@ async def open_parts(
     """Open the stores and build the host over them."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(setup.database, _main_schema()))
-        library = Library(await _index(stack, setup.index))
+        library = Library(await _index(stack, setup.index), Guard(SCREEN, is_instruction_like))
         await library.open()
         audit = Audit(database, setup.key, new_id)
         tally = Tally()

@@ -182,14 +182,17 @@ class Inbox:
         return await self._guarded([entry], work, Claimed(packet=packet, claim_id=holder.claim_id))
 
     async def refuse(self, holder: "Holder", reason: Reason) -> None:
-        """Remember that this request id got no packet, so that its repetition gets the same answer."""
+        """Remember that this request id got no packet, so that its repetition gets the same answer, if that can be."""
         if holder.request_id is None:
             return
 
         def work(connection: sqlite3.Connection) -> None:
             holder.remember(connection, None, reason, self.policy)
 
-        await self._database.write(work)
+        try:
+            await self._database.write(work)
+        except sqlite3.Error:  # disk full: a repetition finds out for itself
+            return
 
     async def settle(self, slot: Slot, to: InboxState, entry: AuditEntry, also: "Also | None" = None) -> bool:
         """Move a packet to a final state, or back to pending; False when it has already moved on."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from governance.audit import Audit
 from governance.contracts import AuditEntry
+from governance.errors import AuditUnavailable
 from recall.contracts import Database
 
 T = TypeVar("T")
@@ -22,7 +23,10 @@ class AuditLedger:
     async def append(
         self, entries: Sequence[AuditEntry], also: Callable[[sqlite3.Connection], T] | None = None
     ) -> Sequence[AuditEntry]:
-        """Chain and store `entries`, then run `also`, all or nothing. Subscribers hear of them after the commit."""
+        """Chain and store `entries`, then run `also`, all or nothing. Subscribers hear of them after the commit.
+
+        Raises AuditUnavailable (disk full, I/O error), and whatever `also` raises.
+        """
         statements = [self._audit.statement(entry) for entry in entries]
 
         def work(connection: sqlite3.Connection) -> list[AuditEntry]:
@@ -31,7 +35,12 @@ class AuditLedger:
                 also(connection)
             return stored
 
-        stored = await self._database.write(work)
+        try:
+            stored = await self._database.write(work)
+        except sqlite3.Error as error:
+            raise AuditUnavailable(
+                f"The audit could not be written: {error}.", "Check the disk and the data folder."
+            ) from error
         self._audit.publish(stored)
         self._heard(stored)
         return stored

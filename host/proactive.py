@@ -57,7 +57,8 @@ class ProactiveMemoryHost:
         try:
             walk = await self._walk(segment, runtime, now)
         except Exception as error:  # noqa: BLE001  (boundary: a fault is a silence)
-            walk = Pass(segment=segment, outcome=Silence(reason=Reason.FAULT, detail=type(error).__name__))
+            fault = Silence(reason=Reason.FAULT, detail=type(error).__name__)
+            walk = Pass(segment=segment, trigger=trigger_of(segment), outcome=fault)
             self.log.error("pass.failed", segment=segment.id, error=type(error).__name__)
         await self.stage.conclude(walk, runtime, self.inbox)
         self.log.info("pass.decided", **summary(walk))

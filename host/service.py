@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
+from governance.errors import AuditUnavailable
 from governance.metrics import as_json
 from host.audits import Audits
 from host.claims import Ask
@@ -15,7 +16,7 @@ from host.errors import ProtocolFault
 from host.hooks import Hooks
 from host.memories import Memories
 from host.parts import Parts
-from host.protocol import Request, decode_params, unknown_method
+from host.protocol import Request, decode_params, refusal, unknown_method
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
 from recall.workspace import workspace_key
@@ -160,7 +161,10 @@ class Service:
         handler = self._table.get(request.method)
         if handler is None:
             raise unknown_method(request)
-        return await handler(request, peer)
+        try:
+            return await handler(request, peer)
+        except AuditUnavailable as error:
+            raise refusal("store-unavailable", error.problem, error.next_step) from error
 
     async def hook(self, host: str, raw: bytes) -> Reply:
         """A host's hook over HTTP."""

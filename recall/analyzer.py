@@ -82,7 +82,9 @@ def entities(text: str, limit: int = 16) -> tuple[str, ...]:
     plain = normal(text)
     errors: dict[str, None] = {}
     names: dict[str, None] = {}
-    for chunk in _CHUNK.findall(_RUN.sub(" ", plain)):
+    for chunk in dict.fromkeys(_CHUNK.findall(_RUN.sub(" ", plain))):
+        if chunk.islower() and chunk.isalpha():  # a plain word names nothing; most chunks are one
+            continue
         if len(chunk) > LONGEST_WHOLE or _HASH.fullmatch(chunk):
             continue
         last = chunk.rpartition("::")[2].rpartition(".")[2]

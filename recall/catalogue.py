@@ -14,7 +14,7 @@ from recall import indexing, lookup
 from recall.analyzer import ANALYZER
 from recall.contracts import Database, Frozen, Origin, ScopeRef
 from recall.documents import SUFFIXES, stamp
-from recall.entries import FileChange, Known, Place
+from recall.entries import OPEN, FileChange, Guard, Known, Place
 from recall.errors import IndexFault
 from recall.indexing import KnownFile, KnownRoot
 from recall.intake import below, lies_within, look, moved_away, passed, place_of, take
@@ -43,7 +43,9 @@ class Root(Frozen, frozen=True, kw_only=True):
 class Catalogue:
     """The adopted roots and the one writer of their index."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, guard: Guard = OPEN) -> None:
+        self.guard = guard
+        self._reader = f"{ANALYZER} {guard.id}"  # another analyzer or guard reads the files again
         self.version = ""
         self.held = Hot()  # for the fallback scan
         self.health = Health()
@@ -133,8 +135,8 @@ class Catalogue:
         if self._opened:
             return
         try:
-            if await self._database.read(indexing.analyzer_of) != ANALYZER:
-                await self._database.write(indexing.reset)
+            if await self._database.read(indexing.analyzer_of) != self._reader:
+                await self._database.write(lambda connection: indexing.reset(connection, self._reader))
             version: str | None = await self._database.read(indexing.stored_version)
             self.version = version or ""
             await self._hold()
@@ -146,7 +148,7 @@ class Catalogue:
 
     async def _reset(self) -> None:
         try:
-            self.version = await self._database.write(indexing.reset)
+            self.version = await self._database.write(lambda connection: indexing.reset(connection, self._reader))
         except sqlite3.DatabaseError as error:
             self.health.note(error)
             raise IndexFault(f"The index cannot be made anew: {error}. Remove index.db and start again.") from error
@@ -191,7 +193,7 @@ class Catalogue:
             return {name: (files.get(name), indexing.known_records(connection, root.id, name)) for name in names}
 
         known = await self._database.read(held)
-        return await asyncio.to_thread(take, place, root, names, known)
+        return await asyncio.to_thread(take, place, root, names, known, self.guard)
 
     async def _moved(self, place: Place, root: KnownRoot, changes: Sequence[FileChange]) -> list[str]:
         """Files that held what is new elsewhere and are gone: news of their going may come later, or never."""

@@ -32,7 +32,7 @@ class ConfidencePolicy(Frozen, frozen=True, kw_only=True):
     """The bar and its constants. Mass is in nats of the analyzer that the background table belongs to."""
 
     id: str = "confidence_pre_v1"
-    theta: Positive = 16.5
+    theta: Positive = 16.0
     large: Positive = 1000.0  # records; above, the bar rises by the logarithm: the best of many is better by chance
     agree_weight: Annotated[float, Meta(ge=0, le=2)] = 0.7
     told_weight: Annotated[float, Meta(ge=0, le=1)] = 0.5

@@ -5,7 +5,8 @@ costs the analysis of one record.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import msgspec
 
@@ -68,7 +69,21 @@ class FileChange(msgspec.Struct, frozen=True):
     dropped: tuple[int, ...] = ()
 
 
-def changed(found: Document | Unreadable, stamp: str, home: FileHome, known: Mapping[str, Known]) -> FileChange:
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Which texts are never proposed to a pass, and by which rules (`id`): supplied by the composition root, for the
+    screen lives above us. A poisoned record must not take the place of a good one."""
+
+    id: str = "open"
+    keeps_out: Callable[[str], bool] = lambda text: False
+
+
+OPEN = Guard()
+
+
+def changed(
+    found: Document | Unreadable, stamp: str, home: FileHome, known: Mapping[str, Known], guard: Guard = OPEN
+) -> FileChange:
     """Compare a file as it is now with what the index knows of it (by memory id)."""
     everything = tuple(one.row for one in known.values())
     if isinstance(found, Unreadable):
@@ -82,7 +97,7 @@ def changed(found: Document | Unreadable, stamp: str, home: FileHome, known: Map
         mark = bytes_digest(body)[:32]
         before = known.get(one.record.memory_id)
         if before is None or before.mark != mark:
-            added.append(_entry(one, body, mark))
+            added.append(_entry(one, body, mark, guard))
             continue
         kept.add(before.row)
         if before.span != _span(one):
@@ -99,7 +114,7 @@ def changed(found: Document | Unreadable, stamp: str, home: FileHome, known: Map
     )
 
 
-def _entry(one: FileRecord, body: bytes, mark: str) -> Entry:
+def _entry(one: FileRecord, body: bytes, mark: str, guard: Guard) -> Entry:
     record = one.record
     found = Counter(terms(record.text))
     for words, weight in ((record.title, TITLE_WEIGHT), (" ".join(record.tags), 1)):
@@ -110,7 +125,9 @@ def _entry(one: FileRecord, body: bytes, mark: str) -> Entry:
         record=record,
         digest=one.locator.record_digest,
         mark=mark,
-        eligible=record.status is Status.ACTIVE and KEPT_OUT.isdisjoint(record.flags),
+        eligible=record.status is Status.ACTIVE
+        and KEPT_OUT.isdisjoint(record.flags)
+        and not guard.keeps_out(f"{record.title or ''}\n{record.text}"),
         span=_span(one),
         length=found.total(),
         terms=tuple(term for term, _ in often),

@@ -58,7 +58,7 @@ def stored_version(connection: sqlite3.Connection) -> str | None:
     return row[0] if row else None
 
 
-def reset(connection: sqlite3.Connection) -> str:
+def reset(connection: sqlite3.Connection, reader: str = ANALYZER) -> str:
     """Drop everything and make the tables anew; the new version. Files keep their versions if these can be read."""
     try:
         roots = connection.execute("SELECT * FROM root ORDER BY id").fetchall()
@@ -74,7 +74,7 @@ def reset(connection: sqlite3.Connection) -> str:
     connection.executemany(
         "INSERT INTO file (id, root, relative, digest, version, stamp, present) VALUES (?, ?, ?, ?, ?, '', 0)", known
     )
-    connection.execute("INSERT INTO meta VALUES ('analyzer', ?)", (ANALYZER,))
+    connection.execute("INSERT INTO meta VALUES ('analyzer', ?)", (reader,))
     return publish(connection)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from recall.canonical import bytes_digest
 from recall.contracts import Frozen
 from recall.documents import SUFFIXES, Document, Unreadable, read, scan, stamp
-from recall.entries import FileChange, Known, Place, changed
+from recall.entries import OPEN, FileChange, Guard, Known, Place, changed
 from recall.indexing import KnownFile, KnownRoot
 from recall.markers import FileHome
 
@@ -77,6 +77,7 @@ def take(
     root: KnownRoot,
     names: Iterable[str],
     known: Mapping[str, tuple[KnownFile | None, Mapping[str, Known]]],
+    guard: Guard = OPEN,
 ) -> list[FileChange]:
     """Read files and compare them with what the index holds of each: (its file row, its records)."""
     changes: list[FileChange] = []
@@ -90,7 +91,7 @@ def take(
             if file.stamp != found.stamp:
                 changes.append(FileChange(name, file.digest, found.stamp, same=True))
             continue
-        changes.append(changed(found, stamp(place.folder, name) or "", home, records))
+        changes.append(changed(found, stamp(place.folder, name) or "", home, records, guard))
     return changes
 
 

@@ -18,7 +18,7 @@ from recall import edits, records
 from recall.catalogue import Catalogue, Root
 from recall.contracts import Database, MemoryLocator, MemoryRecord, Millis, RuntimeScope
 from recall.documents import Documents
-from recall.entries import Place
+from recall.entries import OPEN, Guard, Place
 from recall.errors import IndexFault
 from recall.files import RefusalKind, Refused
 from recall.indexing import SCHEMA
@@ -42,10 +42,10 @@ def discard(path: Path) -> None:
 class Library:
     """Roots in, snapshots out. The files are written through one `Documents`, the index through one `Catalogue`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, guard: Guard = OPEN) -> None:
         self._database = database
         self._documents = Documents()
-        self._catalogue = Catalogue(database)
+        self._catalogue = Catalogue(database, guard)
 
     @property
     def version(self) -> str:

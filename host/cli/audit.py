@@ -17,6 +17,9 @@ from host.cli.tables import print_panel, print_table
 from host.contracts import Reason
 from host.errors import RemoraError
 
+HASHED = (
+    "A session goes by the agent product's own id; what a list shows is a keyed hash of it. An entry's id works too."
+)
 CONDITIONS = {"session": "sessionId", "memory": "memoryId", "kind": "kind", "outcome": "outcome", "reason": "reason"}
 
 
@@ -69,6 +72,8 @@ def listing(as_json: bool, limit: int, step: int | None, would: bool, **given: s
         print_table(HEADINGS, (row(entry) for entry in found.entries))
     else:
         say("No entry matches.")
+        if given["session"]:
+            say(HASHED)
 
 
 @audit.command()
@@ -128,6 +133,8 @@ def explaining(audit_id: str | None, workspace: Path, as_json: bool, **about: Un
         return
     for line in explained.lines:
         say(line)
+    if about["session"] and not explained.entries:
+        say(HASHED)
 
 
 @audit.command()

@@ -33,7 +33,7 @@ def show(as_json: bool) -> None:
     if as_json:
         show_json(settings)
         return
-    say(f"# {paths().config_file}")
+    say(f"# {paths().config_file}{'' if paths().config_file.exists() else ', which is not there: defaults'}")
     for section, values in settings.items():
         for name, value in values.items():
             say(f"{section}.{name} = {json.dumps(value, ensure_ascii=False)}")
@@ -49,7 +49,10 @@ def check(as_json: bool) -> None:
       remora-pre config check
     """
     load(paths())
+    file = paths().config_file
     if as_json:
-        show_json({"ok": True, "file": str(paths().config_file)})
+        show_json({"ok": True, "file": str(file), "exists": file.exists()})
+    elif file.exists():
+        say(f"The configuration {file} can be used.")
     else:
-        say("The configuration can be used.")
+        say(f"There is no file {file}: the defaults hold.")

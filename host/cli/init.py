@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from host.cli.link import paths
-from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.output import existing_workspace_option, json_option, say, show_json
 from host.config import Paths, ensure_port, http_token
 from host.namespace import REPOSITORY_FOLDER, SCRIPT
 from host.setup import claude_code, settings_file
@@ -56,7 +56,7 @@ class Change:
 @click.option(
     "--level", type=click.Choice(["project", "user"]), default="project", show_default=True, help="Whose settings."
 )
-@workspace_option
+@existing_workspace_option
 @click.option("--remove", is_flag=True, help="Take back what was written.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option

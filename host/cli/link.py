@@ -6,12 +6,18 @@ from typing import TypeVar
 
 import msgspec
 
-from host.client import DaemonAbsent, call_sync, connect
+from host.client import DaemonAbsent, Refused, call_sync, connect
 from host.config import Paths, environment, locate
 from host.launch import launch, wait_until_ready
+from host.namespace import SCRIPT
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 30.0
+# A refusal's kind -> what to do about it from here; the daemon speaks of methods.
+NEXT_STEPS = {
+    "unknown-memory": f"List what there is with: {SCRIPT} list",
+    "unknown-audit-entry": f"List them with: {SCRIPT} audit list",
+}
 
 
 def paths() -> Paths:
@@ -20,7 +26,7 @@ def paths() -> Paths:
 
 
 def ask(method: str, params: Mapping[str, object], answer: type[T]) -> T:
-    """One request. Starts the daemon when none answers. Raises Refused with the daemon's own words."""
+    """One request. Starts the daemon when none answers. Raises Refused with what the daemon objects to."""
     try:
         return ask_running(method, params, answer)
     except DaemonAbsent:
@@ -30,7 +36,12 @@ def ask(method: str, params: Mapping[str, object], answer: type[T]) -> T:
 
 def ask_running(method: str, params: Mapping[str, object], answer: type[T]) -> T:
     """One request to a daemon that runs. Raises DaemonAbsent when there is none."""
-    raw = call_sync(paths().socket, method, dict(params), timeout=TIMEOUT_SECONDS)
+    try:
+        raw = call_sync(paths().socket, method, dict(params), timeout=TIMEOUT_SECONDS)
+    except Refused as refused:
+        if (step := NEXT_STEPS.get(refused.kind)) is None:
+            raise
+        raise Refused(refused.kind, refused.code, refused.problem, step) from refused
     return msgspec.json.decode(raw, type=answer)
 
 

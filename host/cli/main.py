@@ -44,6 +44,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("host.cli.audit:audit", "Read why something was, or was not, handed over."),
     },
 }
+UNUSABLE = (FileNotFoundError, NotADirectoryError, PermissionError)
 PLACES = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
 
 
@@ -78,10 +79,20 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except RemoraError as error:
+        except (RemoraError, UnicodeEncodeError, *UNUSABLE) as error:
             if ctx.params.get("debug"):
                 raise
-            raise Refused(str(error)) from error
+            raise Refused(_said(error)) from error
+
+
+def _said(error: Exception) -> str:
+    match error:
+        case UnicodeEncodeError():
+            return f"A text cannot be written as {error.encoding}. Use UTF-8, in the text and as the locale."
+        case FileNotFoundError() | NotADirectoryError() | PermissionError():
+            place = error.filename or "The current folder"
+            return f"{place} cannot be used: {error.strerror}. Check that it exists and is yours."
+    return str(error)
 
 
 @click.group(

@@ -8,7 +8,7 @@ import click
 
 from host.cli.answers import Forgotten, Hits, Listed, Remembered, Shown
 from host.cli.link import ask
-from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.output import existing_workspace_option, json_option, say, show_json, workspace_option
 from host.cli.tables import one_line, print_table, when
 from host.errors import RemoraError
 from host.namespace import SCRIPT
@@ -30,7 +30,7 @@ class Draft(TypedDict):
 
 @click.command()
 @click.argument("text")
-@workspace_option
+@existing_workspace_option
 @click.option("--user", "for_user", is_flag=True, help="Keep it for all workspaces.")
 @click.option("--kind", type=click.Choice(KINDS), default="semantic", show_default=True, help="What sort of memory.")
 @click.option("--title", help="A short title.")
@@ -47,8 +47,11 @@ def remember(text: str, workspace: Path, as_json: bool, **draft: Unpack[Draft]) 
       remora-pre remember "Run the tests with: make check"
       remora-pre remember --user "I prefer short answers"
     """
+    text = sys.stdin.read() if text == "-" else text
+    if not text.strip():
+        raise click.UsageError("There is no text to keep.")
     params = {
-        "text": sys.stdin.read() if text == "-" else text,
+        "text": text,
         "workspace": _folder(workspace),
         "scope": "User" if draft["for_user"] else "Workspace",
         "kind": draft["kind"],
@@ -64,7 +67,8 @@ def remember(text: str, workspace: Path, as_json: bool, **draft: Unpack[Draft]) 
     if kept.redacted:
         say(f"Secrets were taken out: {', '.join(kept.redacted)}.")
     if kept.quarantined:
-        say("It reads like an order to the agent, so it is quarantined: not handed over until it is reviewed.")
+        say("It reads like an order to the agent, or hides text, so it is quarantined: never found, never handed over.")
+        say("Write down the fact instead, and forget this one.")
 
 
 @click.command()
@@ -124,7 +128,7 @@ def listing(workspace: Path, limit: int, as_json: bool) -> None:
     if as_json:
         show_json({"records": records, "next": after})
         return
-    rows = ((r.memory_id, r.kind, r.scope.kind, r.status, one_line(r.title or r.text)) for r in records)
+    rows = ((r.memory_id, r.kind, r.scope.kind, _standing(r), one_line(r.title or r.text)) for r in records)
     if records:
         print_table(("memory", "kind", "scope", "status", "text"), rows)
     else:
@@ -191,6 +195,11 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
         raise RemoraError(f"{memory_id} was not found from here.", f"List what there is with: {SCRIPT} list")
     if not as_json:
         say(f"Forgotten. Packets purged: {done.packets_purged}.")
+
+
+def _standing(record: MemoryRecord) -> str:
+    """The status and the flags: a quarantined record must not look like one that is handed over."""
+    return ", ".join((record.status, *record.flags))
 
 
 def _folder(workspace: Path) -> str:

@@ -17,12 +17,21 @@ from host.sanitise import for_terminal
 UNSEEN = re.compile("[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+WORKSPACE_HELP = "A folder of the workspace: a git repository or, outside git, the folder itself."
+# A folder that is gone may still have memories to look at or to forget; nothing new is kept or set up for one.
 workspace_option = click.option(
     "--workspace",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
     show_default="the current folder",
-    help="A folder of the workspace: a git repository or, outside git, the folder itself.",
+    help=WORKSPACE_HELP,
+)
+existing_workspace_option = click.option(
+    "--workspace",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    show_default="the current folder",
+    help=WORKSPACE_HELP,
 )
 
 

@@ -1,8 +1,9 @@
 """Tables and panels through rich: colours on a terminal only, `NO_COLOR` honoured, data never read as markup."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -13,6 +14,8 @@ from recall.contracts import Millis
 
 PIPE_WIDTH = 220
 PANEL_WIDTH = 110
+GAP = 2  # between columns
+LAST_COLUMN = 24  # with less room than this for the last column, rows are printed one below the other
 
 
 def console() -> Console:
@@ -22,13 +25,40 @@ def console() -> Console:
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows under headings. The last column takes what is left of the line; the others are never cut."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    """Print rows under headings. The last column takes what is left of the line; the others are never cut.
+
+    On a terminal too narrow for that, each row stands by itself with the headings in it: an id must stay whole.
+    """
+    lines = [[for_terminal(cell) for cell in row] for row in rows]
+    out = console()
+    columns = list(zip(headings, *lines, strict=True))
+    widths = [max(cell_len(cell) for cell in column) + GAP for column in columns]
+    if sum(widths[:-1]) + min(widths[-1], LAST_COLUMN) > out.width:
+        for line in lines:
+            for text in _standing(headings, line, out.width):
+                out.print(Text(text), soft_wrap=True)
+        return
+    table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold")
     for place, heading in enumerate(headings, start=1):
         table.add_column(heading, no_wrap=place < len(headings), overflow="fold")
-    for row in rows:
-        table.add_row(*(plain(cell) for cell in row))
-    console().print(table)
+    for line in lines:
+        table.add_row(*(Text(cell) for cell in line))
+    out.print(table)
+
+
+def _standing(headings: Sequence[str], cells: Sequence[str], width: int) -> Iterator[str]:
+    """One row as `heading cell` pairs, as many on a line as fit; later lines are indented. Empty cells are left out."""
+    line = ""
+    for heading, cell in zip(headings, cells, strict=True):
+        if not cell:
+            continue
+        pair = f"{heading} {cell}"
+        if line and cell_len(line) + GAP + cell_len(pair) > width:
+            yield line
+            line = " " * GAP + pair
+        else:
+            line += " " * GAP + pair if line else pair
+    yield line
 
 
 def print_panel(title: str, text: str, style: str = "green") -> None:

@@ -57,15 +57,36 @@ def smoothed(curve: Mapping[float, float]) -> dict[float, float]:
     return found
 
 
+def pooled(score: ModuleType, tallies: Sequence[object]) -> float:
+    """F0.5 over all sessions together."""
+    return float(str(figures(score, tallies)["f0.5"]))
+
+
+def by_session(score: ModuleType, tallies: Sequence[object]) -> float:
+    """The mean of the sessions' F0.5: being silent in a session costs as much as being wrong in one."""
+    return sum(pooled(score, [one]) for one in tallies) / len(tallies)
+
+
+FOLDS: dict[str, Callable[[Labelled, Labelled], bool]] = {
+    "session": lambda one, other: one.name == other.name,
+    "repository": lambda one, other: one.project == other.project,
+}
+CRITERIA = {"mean of sessions": by_session, "pooled": pooled}
+
+
 def left_out(
-    score: ModuleType, tallies: Tallies, sessions: Sequence[Labelled], same: Callable[[Labelled, Labelled], bool]
+    score: ModuleType,
+    tallies: Tallies,
+    sessions: Sequence[Labelled],
+    same: Callable[[Labelled, Labelled], bool],
+    criterion: Callable[[ModuleType, Sequence[object]], float],
 ) -> tuple[dict[str, object], list[float]]:
     """Figures with theta fitted on the sessions that are not `same` as the judged one, and the thetas used."""
     judged, used = [], []
     for session in sessions:
         others = [one.name for one in sessions if not same(session, one)]
-        curve = {theta: figures(score, [each[name] for name in others])["f0.5"] for theta, each in tallies.items()}
-        smooth = smoothed({theta: float(str(value)) for theta, value in curve.items()})
+        curve = {theta: criterion(score, [each[name] for name in others]) for theta, each in tallies.items()}
+        smooth = smoothed(curve)
         theta = max(smooth, key=lambda one: (round(smooth[one], 4), -one))
         used.append(theta)
         judged.append(tallies[theta][session.name])
@@ -132,10 +153,10 @@ def main() -> None:
         tallies: Tallies = {theta: run(theta)[0] for theta in THETAS}
         for theta, each in tallies.items():
             print(f"theta {theta:5}", line(figures(score, list(each.values()))))
-        loso, used = left_out(score, tallies, sessions, lambda one, other: one.name == other.name)
-        print("one session left out   ", used, line(loso))
-        loro, used = left_out(score, tallies, sessions, lambda one, other: one.project == other.project)
-        print("one repository left out", used, line(loro))
+        for name, criterion in CRITERIA.items():
+            for what, same in FOLDS.items():
+                found, used = left_out(score, tallies, sessions, same, criterion)
+                print(f"theta by {name}, one {what} left out: {used}", line(found))
 
 
 def _later(session: Labelled, row: Row) -> Row:

@@ -1,5 +1,6 @@
 """Claims over a whole remora: what becomes of a packet between the pass that built it and the request it enters."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -319,3 +320,35 @@ async def test_a_second_claim_while_the_first_is_unsettled_does_not_break(world:
     assert {item.memory_id for item in first.packet.items}.isdisjoint(i.memory_id for i in second.packet.items)
     assert (await world.deliver(first)).settled
     assert (await world.deliver(second)).settled
+
+
+@pytest.mark.promise("packet-duplicate-claim")
+async def test_the_same_request_twice_at_once_gets_one_claim(world: World) -> None:
+    await a_failure(world)
+
+    first, again = await asyncio.gather(world.claim(request_id="r1"), world.claim(request_id="r1"))
+
+    assert isinstance(first, Claimed)
+    assert again == first
+    assert len(await world.audit(kind=AuditKind.CLAIM)) == 1
+
+
+@pytest.mark.promise("audit-first")
+@pytest.mark.parametrize("request_id", [None, "r1"])
+async def test_while_the_audit_cannot_be_written_nothing_is_handed_over_and_afterwards_it_is(
+    world: World, request_id: str | None
+) -> None:
+    await a_failure(world)
+    database = world.parts.inbox._database
+    for table in ("audit", "claim_answer"):
+        full = f"CREATE TRIGGER {table}_full BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        await database.write(lambda connection, statement=full: connection.execute(statement))
+    refused = await world.claim(request_id=request_id)
+    for table in ("audit", "claim_answer"):
+        await database.write(lambda connection, name=table: connection.execute(f"DROP TRIGGER {name}_full"))
+
+    claim = await world.claim(request_id=request_id)
+
+    assert refused == Silence(reason=Reason.AUDIT_UNAVAILABLE)
+    assert (await world.deliver(claim)).settled
+    assert (await world.parts.audit.verify()).ok

@@ -219,3 +219,12 @@ async def test_forgetting_erases_the_text_everywhere(opened: tuple[Inbox, PlainL
     assert kept.packet.rendered == ""
     assert kept.packet.items[0].text == ""
     assert await inbox.erase(a_memory_id(99)) == 0
+
+
+async def test_a_silence_that_cannot_be_remembered_is_no_fault(opened: tuple[Inbox, PlainLedger]) -> None:
+    inbox, _ = opened
+    await inbox._database.write(lambda connection: connection.execute("DROP TABLE claim_answer"))
+
+    await inbox.refuse(a_holder(), Reason.NONE_PENDING)
+
+    assert await inbox.slot(SESSION, AGENT) == (None, ())

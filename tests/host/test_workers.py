@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 
 import msgspec
 import pytest
@@ -253,38 +254,48 @@ async def test_a_pass_that_fails_is_said_and_the_next_event_goes_on_with_what_wa
 # ------------------------------------------------------------------------------------------------ appends go first
 
 
-async def test_many_appends_under_way_hold_passes_back_until_they_are_fewer(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("host.workers.PAUSE_SECONDS", 5)
-    appends = [rig.workers.appending() for _ in range(BUSY_APPENDS)]
-    for append in appends:
-        append.__enter__()
-    await rig.append(SESSION)
-    await breathe()
-    held_back = list(rig.heard[SESSION])
+@pytest.fixture
+def appends(rig: Rig) -> Iterator[ExitStack]:
+    """As many appends under way as hold passes back."""
+    with ExitStack() as under_way:
+        for _ in range(BUSY_APPENDS):
+            under_way.enter_context(rig.workers.appending())
+        yield under_way
 
-    appends.pop().__exit__(None, None, None)
+
+async def test_many_appends_under_way_hold_passes_back_until_they_are_fewer(
+    rig: Rig, appends: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.workers.PAUSE_SECONDS", 3600)
+    with rig.workers.appending():
+        await rig.append(SESSION)
+        await breathe()
+        held_back = list(rig.heard[SESSION])
+    await breathe()
+    still_held_back = list(rig.heard[SESSION])
+
+    appends.close()
 
     await rig.calm()
-    assert (held_back, rig.heard[SESSION]) == ([], [1])
+    assert (held_back, still_held_back, rig.heard[SESSION]) == ([], [], [1])
 
 
 async def test_a_few_appends_hold_nothing_back(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("host.workers.PAUSE_SECONDS", 3600)
-    for _ in range(BUSY_APPENDS - 1):
-        rig.workers.appending().__enter__()
-    await rig.append(SESSION)
+    with ExitStack() as under_way:
+        for _ in range(BUSY_APPENDS - 1):
+            under_way.enter_context(rig.workers.appending())
+        await rig.append(SESSION)
 
-    await rig.calm()
+        await rig.calm()
 
     assert rig.heard[SESSION] == [1]
 
 
-async def test_appends_without_end_hold_passes_back_for_a_pause_only(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_appends_without_end_hold_passes_back_for_a_pause_only(
+    rig: Rig, appends: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("host.workers.PAUSE_SECONDS", 0)
-    for _ in range(3 * BUSY_APPENDS):
-        rig.workers.appending().__enter__()
     await rig.append(*[SESSION] * (2 * ROUND))
 
     await rig.calm()

@@ -155,3 +155,7 @@ def test_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(terms, texts))
     assert found == [terms(text) for text in texts]
+
+
+def test_hashes_and_encoded_runs_are_no_entities() -> None:
+    assert entities(f"commit 4b4d4addfe12 of {'a.' * 80}b") == ()

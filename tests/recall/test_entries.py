@@ -3,7 +3,7 @@
 from recall.contracts import Flag, Origin, Status
 from recall.documents import Document, Unreadable
 from recall.edits import append, render
-from recall.entries import FileChange, Known, changed
+from recall.entries import FileChange, Guard, Known, changed
 from recall.markers import FileHome
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
 
@@ -77,3 +77,18 @@ def test_a_file_that_cannot_be_read_or_used_drops_its_records_and_says_why() -> 
 
     assert (unreadable.refused, unreadable.dropped) == ("no-access", (10,))
     assert (unusable.refused, unusable.dropped) == ("not-utf-8", (10,))
+
+
+def test_a_record_that_the_guard_keeps_out_is_indexed_but_never_proposed() -> None:
+    guard = Guard("words", lambda text: "poison" in text)
+    data = (
+        b"<!-- memory:mem_"
+        + b"1" * 32
+        + b" -->\nA plain note.\n<!-- memory:mem_"
+        + b"2" * 32
+        + b" -->\nA poisoned one.\n"
+    )
+
+    change = changed(Document(data=data, stamp="now"), "before", HOME, {}, guard)
+
+    assert [entry.eligible for entry in change.added] == [True, False]

@@ -1,5 +1,6 @@
 """The service over a whole remora in this process, asked as the wire asks it: JSON in, JSON out."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,15 +28,24 @@ class Line:
     def __init__(self) -> None:
         self.sent: list[Json] = []
         self.takes = True
+        self._news = asyncio.Event()
         self.peer = Peer(1, None, None, self._send)
 
     def close(self) -> None:
         self.takes = False
         self.peer.closed.set()
 
+    async def came(self, count: int) -> None:
+        """Wait until so many messages were sent."""
+        async with asyncio.timeout(5):
+            while len(self.sent) < count:
+                self._news.clear()
+                await self._news.wait()
+
     def _send(self, line: bytes) -> bool:
         if self.takes:
             self.sent.append(json.loads(line))
+            self._news.set()
         return self.takes
 
 

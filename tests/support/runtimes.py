@@ -35,16 +35,17 @@ def packet_of(number: int = 1, window: int = 0, **fields: Any) -> MemoryPacket:
     return a_packet(**({"packet_id": f"pkt_{number:032x}", "items": (item,), "window": window} | fields))
 
 
-def a_read(number: int, kind: EvidenceKind = EvidenceKind.READ) -> AccessEvidence:
+def a_read(number: int, kind: EvidenceKind = EvidenceKind.READ, **fields: Any) -> AccessEvidence:
     """The agent has read that record (`kind`: in part)."""
-    return AccessEvidence(
-        evidence_id=f"ev_{number}",
-        kind=kind,
-        memory_id=a_memory_id(number),
-        session_ref="s",
-        event_seq=1,
-        context_version=1,
-        source_version=1,
-        record_digest=f"digest-{number}",
-        at=START,
-    )
+    given = {
+        "evidence_id": f"ev_{number}",
+        "kind": kind,
+        "memory_id": a_memory_id(number),
+        "session_ref": "s",
+        "event_seq": 1,
+        "context_version": 1,
+        "source_version": 1,
+        "record_digest": f"digest-{number}",
+        "at": START,
+    } | fields
+    return AccessEvidence(**given)

@@ -33,9 +33,19 @@ def test_what_the_file_says_holds(file: Path) -> None:
 
 
 def test_a_file_that_can_be_used_is_said_to_be(file: Path) -> None:
+    file.write_text('[daemon]\nlog_level = "warning"\n')
+
     result = CliRunner().invoke(main, ["config", "check"])
 
-    assert (result.exit_code, result.output) == (0, "The configuration can be used.\n")
+    assert (result.exit_code, result.output) == (0, f"The configuration {file} can be used.\n")
+
+
+def test_a_file_that_is_not_there_is_not_said_to_be_good(file: Path) -> None:
+    checked = CliRunner().invoke(main, ["config", "check"])
+    as_json = json.loads(CliRunner().invoke(main, ["config", "check", "--json"]).output)
+
+    assert (checked.exit_code, checked.output) == (0, f"There is no file {file}: the defaults hold.\n")
+    assert as_json == {"ok": True, "file": str(file), "exists": False}
 
 
 def test_an_unknown_setting_is_refused_by_name(file: Path) -> None:

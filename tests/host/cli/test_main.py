@@ -83,3 +83,26 @@ def test_a_refusal_is_said_without_a_traceback_and_ends_with_1(monkeypatch: pyte
 
     assert result.exit_code == 1
     assert result.output == "Error: The jar is full. Empty it.\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates not allowed"), "cannot be written as utf-8"),
+        (FileNotFoundError(2, "No such file or directory", "/jar"), "/jar cannot be used: No such file"),
+        (FileNotFoundError(2, "No such file or directory"), "The current folder cannot be used"),
+        (PermissionError(13, "Permission denied", "/jar"), "/jar cannot be used: Permission denied"),
+    ],
+)
+def test_what_the_shell_gave_us_and_we_cannot_use_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    @click.command()
+    def stumble() -> None:
+        raise error
+
+    monkeypatch.setattr(type(main), "get_command", lambda *_: stumble)
+    result = CliRunner().invoke(main, ["stumble"])
+
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ") and said in result.output

@@ -1,7 +1,9 @@
 """Tables hold data as it is: no markup, no escape sequences, nothing cut in a pipe."""
 
 import pytest
+from rich.console import Console
 
+from host.cli import tables
 from host.cli.tables import one_line, plain, print_panel, print_table, when
 
 
@@ -19,6 +21,21 @@ def test_a_pipe_gets_an_id_whole_and_on_one_line(capsys: pytest.CaptureFixture[s
 
     heading, row = capsys.readouterr().out.splitlines()
     assert heading.startswith("memory") and row.startswith(identity) and row.rstrip().endswith("word")
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_a_narrow_terminal_gets_every_cell_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    narrow = Console(width=width, highlight=False, emoji=False, markup=False)
+    monkeypatch.setattr(tables, "console", lambda: narrow)
+    identity = "mem_" + "0" * 32
+
+    print_table(("memory", "kind", "scope", "status", "text"), [(identity, "semantic", "", "active", "数据库 " * 20)])
+
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"memory {identity}") and "scope" not in printed
+    assert "kind semantic" in printed and "status active" in printed and "text 数据库" in printed
 
 
 def test_a_panel_has_a_title_and_the_text(capsys: pytest.CaptureFixture[str]) -> None:

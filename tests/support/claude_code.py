@@ -1,0 +1,97 @@
+"""A Claude Code session as a daemon meets it: its hooks call, and its transcript grows beside them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from host.connection import Reply
+from host.hooks import Hooks
+from host.transcripts.records import millis
+from recall.contracts import EventEnvelope
+from tests.support.world import World
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "hosts" / "claude-code"
+HOST = "claude-code"
+BEGUN = millis("2026-11-29T19:21:45.110Z") or 0  # when the capture `basic` began: `at_s` counts from here
+
+
+class ClaudeCode:
+    """Tells hooks of one session. `said` is what the model would have been given."""
+
+    def __init__(self, world: World, session: str = "cc-1", hooks: Hooks | None = None) -> None:
+        self.world = world
+        self.session = session
+        self.hooks = hooks or Hooks(world.parts)
+        self.cwd = world.workspace()
+        self.transcript = world.folder / f"{session}.jsonl"
+        self.said: list[str] = []
+        self._told = 0
+
+    async def hook(self, event: str, **fields: Any) -> Reply:
+        """One hook call, and the passes that it starts."""
+        base = {"session_id": self.session, "cwd": self.cwd, "hook_event_name": event, "prompt_id": "p1"}
+        told = base | {"transcript_path": str(self.transcript)} | fields
+        return await self.heard(json.dumps(told).encode())
+
+    async def heard(self, raw: bytes) -> Reply:
+        reply = await self.hooks.heard(HOST, raw)
+        for runtime in self.world.parts.sessions.agents(self.session):
+            await self.world.settled(runtime)
+        return reply
+
+    async def given(self, event: str, **fields: Any) -> str:
+        """The text that a hook's answer puts before the model, once the answer was written; empty: silence."""
+        reply = await self.hook(event, **fields)
+        await reply.written()
+        text = said(reply)
+        self.said += [text] if text else []
+        return text
+
+    async def fails(self, error: str, command: str = "make integration-test") -> None:
+        """A shell command that fails: its call and its result, told by one hook."""
+        self._told += 1
+        call = {"tool_name": "Bash", "tool_use_id": f"toolu_{self._told}", "tool_input": {"command": command}}
+        await self.hook("PostToolUseFailure", error=error, **call)
+
+    def writes(self, *records: dict[str, Any]) -> None:
+        """The host adds records to the session's transcript."""
+        with self.transcript.open("a", encoding="utf-8") as file:
+            for record in records:
+                file.write(json.dumps({"sessionId": self.session, "promptId": "p1"} | record) + "\n")
+
+    def replies(self, text: str, at: str = "2026-11-29T20:00:00.000Z", message_id: str = "msg_1") -> None:
+        message = {"id": message_id, "role": "assistant", "content": [{"type": "text", "text": text}]}
+        self.writes({"type": "assistant", "timestamp": at, "message": message, "uuid": message_id})
+
+    def puts_before_the_model(self, text: str) -> None:
+        """The host writes down which hook text it has given to its model."""
+        self.writes({"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [text]}})
+
+    async def events(self) -> list[tuple[str, dict[str, Any]]]:
+        """What the log holds of this session."""
+        return [(one.event_type, json.loads(bytes(one.payload))) for one in await self.logged()]
+
+    async def logged(self) -> tuple[EventEnvelope, ...]:
+        return await self.world.parts.eventlog.replay(self.session)
+
+
+def said(reply: Reply) -> str:
+    if not reply.result:
+        return ""
+    assert isinstance(reply.result, bytes)
+    text: str = json.loads(reply.result)["hookSpecificOutput"]["additionalContext"]
+    return text
+
+
+def captured(scenario: str) -> Iterator[tuple[int, dict[str, Any], list[str]]]:
+    """Each hook call of a capture: its time, its payload, and the transcript's lines that were there by then."""
+    lines = (DATA / scenario / "transcript.jsonl").read_text("utf-8").splitlines()
+    for line in (DATA / scenario / "hook_payloads.jsonl").read_text("utf-8").splitlines():
+        told = json.loads(line)
+        now = BEGUN + round(told["at_s"] * 1000)
+        written = 0
+        while written < len(lines) and (millis(json.loads(lines[written]).get("timestamp")) or 0) <= now:
+            written += 1
+        yield now, told["payload"], lines[:written]
+        lines = lines[written:]
