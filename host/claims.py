@@ -101,8 +101,9 @@ class Claims:
             return await self._refused(runtime, slot, reason or Reason.NONE_PENDING, holder)
         entry = self._entry(AuditKind.CLAIM, "claimed", slot.packet.trigger_reason, runtime)
         claimed = await self._inbox.claim(slot, holder, about(entry, slot.packet, holder.claim_id, ask.surface))
-        if isinstance(claimed, Claimed):
-            runtime.taken(claimed.packet)
+        if isinstance(claimed, Silence):  # a record was forgotten in between, and took its packet with it
+            return await self._refused(runtime, None, claimed.reason, holder)
+        runtime.taken(claimed.packet)
         return claimed
 
     async def _refused(self, runtime: SessionRuntime, slot: Slot | None, reason: Reason, holder: Holder) -> Silence:

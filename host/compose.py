@@ -21,7 +21,7 @@ from host.claims import Claims, Desk
 from host.clock import Clock, SystemClock
 from host.config import Config, Paths, install_key
 from host.connection import Methods, Shell
-from host.database import SqliteDatabase, open_database
+from host.database import open_database
 from host.errors import StoreFault
 from host.eventlog import SCHEMA as LOG_SCHEMA
 from host.eventlog import EventLog
@@ -47,6 +47,7 @@ from recall.background import load_background
 from recall.confidence import Bar
 from recall.contracts import ContextCursor, EventEnvelope, Frozen
 from recall.entries import Guard
+from recall.errors import IndexFault
 from recall.fallback import Breaker
 from recall.library import SCHEMA as INDEX_SCHEMA
 from recall.library import Library, discard
@@ -169,13 +170,19 @@ def random_id(prefix: str) -> str:
     return prefix + secrets.token_hex(16)
 
 
-async def _index(stack: AsyncExitStack, path: Path) -> SqliteDatabase:
-    """The recall index: a cache, made again when it is damaged."""
+async def _library(stack: AsyncExitStack, path: Path) -> Library:
+    """The library over its index: a cache, made again when it is damaged."""
     try:
-        return await stack.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False))
-    except StoreFault:
+        async with AsyncExitStack() as attempt:
+            library = Library(await attempt.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False)))
+            await library.open()
+            stack.push_async_exit(attempt.pop_all())
+            return library
+    except (IndexFault, StoreFault):
         discard(path)
-        return await stack.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False))
+    library = Library(await stack.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False)))
+    await library.open()
+    return library
 
 
 def _main_schema() -> tuple[str, ...]:

@@ -125,7 +125,16 @@ def make_folders(paths: Paths) -> None:
 
 
 def install_key(paths: Paths) -> bytes:
-    """The secret of this installation (32 bytes): digests and references are keyed with it. Made once."""
+    """The secret of this installation (32 bytes): digests and references are keyed with it. Made once.
+
+    Never made for a database that exists: under another key nothing stored is recognised, and what was delivered
+    would be delivered again.
+    """
+    if paths.database.exists() and not paths.key_file.exists():
+        raise ConfigFault(
+            f"The install key {paths.key_file} is missing, and {paths.database.name} was written with it.",
+            "Restore it from a backup, or move the database away and begin anew.",
+        )
     key = _kept(paths.key_file, lambda: secrets.token_bytes(KEY_BYTES))
     if len(key) != KEY_BYTES:
         raise ConfigFault(

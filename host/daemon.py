@@ -29,7 +29,7 @@ import structlog
 from host.client import call_sync
 from host.config import Config, Paths, ensure_port, environment, http_token, load, locate, make_folders
 from host.connection import Methods, Shell
-from host.errors import RemoraError, SocketFault
+from host.errors import ConfigFault, RemoraError, SocketFault
 from host.http import HttpServing, hook_app
 from host.namespace import name
 from host.sockets import Listener, Lock, bind_loopback, ensure_folder
@@ -123,14 +123,15 @@ class Daemon:
         self._listeners.append(listener)
 
     async def _open_http(self, methods: Methods) -> None:
-        """The second Unix socket, and loopback; without its port the daemon serves all the same and says so."""
+        """The second Unix socket, and loopback; without its port or token the daemon serves all the same and says so."""
         within = HttpServing(hook_app(methods, None, self.log))
-        loopback = HttpServing(hook_app(methods, http_token(self.paths), self.log))
-        self._servings = [within, loopback]
+        self._servings.append(within)
         try:
             await self._listen(Listener(self.paths.http_socket, within))
+            loopback = HttpServing(hook_app(methods, http_token(self.paths), self.log))
+            self._servings.append(loopback)
             listening = bind_loopback(ensure_port(self.paths, self.config.daemon.http_port))
-        except SocketFault as fault:
+        except (ConfigFault, SocketFault) as fault:
             self._http = str(fault)
             self.log.warning("http.unavailable", problem=fault.problem)
             return

@@ -11,7 +11,7 @@ from governance.evidence_store import EvidenceStore
 from governance.safety import judge
 from host.broker import build
 from host.claims import Claims
-from host.contracts import Outcome, Pass, Reason, Rollout, Silence
+from host.contracts import Outcome, Pass, Reason, Silence
 from host.cue import seed_cue
 from host.gate import closed, decide
 from host.proactive import ProactiveMemoryHost
@@ -54,7 +54,7 @@ class Hearing:
         window = runtime.window_no
         segment = runtime.take(envelope)
         scope, now = runtime.scope, envelope.observed_at
-        if self.rollouts.of(scope.workspace, scope.session_id) is Rollout.OFF:
+        if self.rollouts.asleep(scope.workspace, scope.session_id, now):
             if segment is not None:
                 runtime.note(segment)
             return

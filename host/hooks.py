@@ -104,9 +104,10 @@ class Hooks:
         envelopes = (*overheard, *own)
         if heard.surface is Surface.POST_TOOL:
             envelopes = (*envelopes, self._step_end(heard, workspace))
+        runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
         if envelopes:
             await self._parts.host.on_event(envelopes, host)
-        runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
+            runtime = await self._parts.sessions.find(heard.session_id, heard.agent_id)
         if shown and runtime is not None:
             await self._parts.claims.settle_shown(runtime, shown)
         return runtime is not None

@@ -27,8 +27,10 @@ from host.sockets import credentials
 
 BODY_BYTES = LARGE_FRAME_BYTES
 HOOK_SECONDS = 5.0
+HEAD_SECONDS = 5.0  # a connection that has not asked by then is closed
 KEEP_ALIVE_SECONDS = 75
 REQUESTS_AT_ONCE = 256
+LAST = {"connection": "close"}  # what a stranger holds open, nobody else can have
 OUR_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 Log = structlog.typing.FilteringBoundLogger
@@ -43,7 +45,10 @@ def hook_app(methods: Methods, token: str | None, log: Log) -> ASGIApp:
 
     async def hook(request: Request) -> Response:
         try:
-            raw = await _body(request)
+            async with asyncio.timeout(HOOK_SECONDS):
+                raw = await _body(request)
+        except TimeoutError:
+            return PlainTextResponse("The body came too slowly.\n", 408, headers=LAST)
         except TooLarge:
             return PlainTextResponse("The body is too large.\n", 413)
         except ClientDisconnect:
@@ -87,13 +92,26 @@ class HookResponse(Response):
 
 
 class OwnProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1, closed at once to another user's process. Over TCP the token must do."""
+    """uvicorn's HTTP/1.1, closed at once to another user's process, and soon to one that does not ask.
+
+    Over TCP the token must do.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
         super().connection_made(transport)
         connected = transport.get_extra_info("socket")
         if connected.family == socket.AF_UNIX and credentials(connected).uid not in (None, os.getuid()):
             transport.abort()
+        self._due = self.loop.call_later(HEAD_SECONDS, self.hang_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._due.cancel()
+        super().connection_lost(exc)
+
+    def hang_up(self) -> None:
+        """Close unless a request has begun."""
+        if self.cycle is None:
+            self.transport.abort()
 
 
 class HttpServing:
@@ -150,14 +168,14 @@ def _guarded(app: ASGIApp, token: str | None) -> ASGIApp:
 
 def _refusal(request: Request, wanted: bytes | None) -> Response | None:
     if "origin" in request.headers:  # a web page, whatever it says
-        return PlainTextResponse("Not for web pages.\n", 403)
+        return PlainTextResponse("Not for web pages.\n", 403, headers=LAST)
     if wanted is None:
         return None
     host, _, port = request.headers.get("host", "").rpartition(":")
     if (host if port.isdigit() else request.headers.get("host", "")) not in OUR_NAMES:
-        return PlainTextResponse("Ask for this machine by its local name.\n", 403)
+        return PlainTextResponse("Ask for this machine by its local name.\n", 403, headers=LAST)
     if not hmac.compare_digest(request.headers.get("authorization", "").encode(), wanted):
-        return PlainTextResponse("The token is missing or wrong.\n", 401)
+        return PlainTextResponse("The token is missing or wrong.\n", 401, headers=LAST)
     return None
 
 

@@ -1,4 +1,8 @@
-"""How far a workspace is rolled out: off, shadow, canary or active. Kept in the `setting` table."""
+"""How far a workspace is rolled out: off, shadow, canary or active. Kept in the `setting` table.
+
+Switching on starts at that moment: what came while a workspace was off is folded in, and never decided afterwards,
+though nothing was written about it and a restart reads the log again.
+"""
 
 import sqlite3
 
@@ -6,18 +10,20 @@ import msgspec
 
 from host.contracts import Rollout
 from recall.canonical import bytes_digest
-from recall.contracts import Database
+from recall.contracts import Database, Millis
 
 PREFIX = "rollout:"
+SINCE = "rollout-since:"
 CANARY_PERCENT = 10
 
 
 class Rollouts:
     """Levels by workspace key, read once at the start and written through."""
 
-    def __init__(self, database: Database, levels: dict[str, Rollout]) -> None:
+    def __init__(self, database: Database, levels: dict[str, Rollout], since: dict[str, Millis]) -> None:
         self._database = database
         self._levels = levels
+        self._since = since  # when a workspace that was off was switched on
 
     def of(self, workspace: str, session_id: str) -> Rollout:
         """The level that holds for a session: a canary is active for a share of sessions, chosen by hash."""
@@ -27,24 +33,33 @@ class Rollouts:
         share = int(bytes_digest(session_id.encode("utf-8"))[:8], 16) % 100
         return Rollout.ACTIVE if share < CANARY_PERCENT else Rollout.SHADOW
 
-    async def set(self, workspace: str, level: Rollout) -> None:
-        """Store and apply a level."""
+    def asleep(self, workspace: str, session_id: str, at: Millis) -> bool:
+        """Whether nothing is decided about an event of that time: the workspace is off, or was when it came."""
+        return self.of(workspace, session_id) is Rollout.OFF or at < self._since.get(workspace, 0)
+
+    async def set(self, workspace: str, level: Rollout, now: Millis = 0) -> None:
+        """Store and apply a level. `now`: the time of the switch."""
+        settings: list[tuple[str, bytes]] = [(PREFIX + workspace, msgspec.json.encode(level))]
+        woken = self._levels.get(workspace) is Rollout.OFF and level is not Rollout.OFF
+        if woken:
+            settings.append((SINCE + workspace, msgspec.json.encode(now)))
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
-                (PREFIX + workspace, msgspec.json.encode(level)),
-            )
+            connection.executemany("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", settings)
 
         await self._database.write(work)
         self._levels[workspace] = level
+        if woken:
+            self._since[workspace] = now
 
 
 async def load_rollouts(database: Database) -> Rollouts:
     """The stored levels."""
 
-    def work(connection: sqlite3.Connection) -> dict[str, Rollout]:
-        rows = connection.execute("SELECT name, value FROM setting WHERE name GLOB 'rollout:*'").fetchall()
-        return {name.removeprefix(PREFIX): msgspec.json.decode(value, type=Rollout) for name, value in rows}
+    def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
+        return connection.execute("SELECT name, value FROM setting WHERE name GLOB 'rollout*:*'").fetchall()
 
-    return Rollouts(database, await database.read(work))
+    rows = await database.read(work)
+    levels = {n.removeprefix(PREFIX): msgspec.json.decode(v, type=Rollout) for n, v in rows if n.startswith(PREFIX)}
+    since = {n.removeprefix(SINCE): msgspec.json.decode(v, type=int) for n, v in rows if n.startswith(SINCE)}
+    return Rollouts(database, levels, since)

@@ -292,7 +292,7 @@ class Service:
         key = workspace_key(params.workspace)
         if not key:
             raise ProtocolFault("invalid-params", "No workspace was given.", "Give the folder's path.", -32602)
-        await self._parts.rollouts.set(key, params.rollout)
+        await self._parts.rollouts.set(key, params.rollout, self._parts.clock.now())
         await self._hooks.silence(key)
         return {"workspaceKey": key, "rollout": params.rollout}
 

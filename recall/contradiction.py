@@ -56,6 +56,11 @@ class Reading:
         return frozenset(distinct(self.text))
 
     @cached_property
+    def denies(self) -> bool:
+        """Whether any word of the text denies."""
+        return _DENIAL.search(normal(self.text).lower()) is not None
+
+    @cached_property
     def clauses(self) -> tuple[tuple[frozenset[str], bool], ...]:
         """(terms, denies) of each clause that says something."""
         parts = [part for part in _CLAUSE.split(normal(self.text).lower()) if part and part.strip()]
@@ -89,10 +94,9 @@ def reading(text: str) -> Reading:
 def contradicts(newer: str, older: str) -> bool:
     """Whether the newer text takes back the older one. Texts of different matters never do."""
     one, two = reading(newer), reading(older)
-    shared = len(one.terms & two.terms)
-    if shared < 2:
-        return False
-    return _opposite(one, two) or _other_slot(one, two) or _replaces(one, two)
+    # The cheap signs first: most pairs show none, and their terms need not be made.
+    signs = _other_slot(one, two) or ((one.denies or two.denies) and _opposite(one, two)) or _replaces(one, two)
+    return signs and len(one.terms & two.terms) >= 2
 
 
 def _opposite(newer: Reading, older: Reading) -> bool:

@@ -1,7 +1,7 @@
 """Memory files on disk: scanning a root, reading one file, and the write transaction (M-06).
 
 Every path below a root is walked folder by folder without following symlinks, so nothing outside the root is read or
-written. Writing: one queue a file → read and compare the expected digest → edit (pure, checked by reading back) →
+written; a root whose own path has become a symlink since it was resolved (a checkout can do that) is gone. Writing: one queue a file → read and compare the expected digest → edit (pure, checked by reading back) →
 temporary file in the same folder, fsync → compare again → rename → fsync of the folder → read and compare. When someone
 else changed the file in between, their change stands and the edit is made anew, or refused when it named what it saw.
 """
@@ -48,10 +48,10 @@ class Scan(Frozen, frozen=True, kw_only=True):
 
 
 def scan(base: str) -> Scan | None:
-    """All Markdown files below a folder, hidden ones left out; None when there is no such folder."""
+    """All Markdown files below a folder (a real path), hidden ones left out; None when there is no such folder."""
     files: dict[str, str] = {}
     passed_over: dict[str, str] = {}
-    if not os.path.isdir(base):
+    if not _is_itself(base):
         return None
     waiting = [""]
     while waiting:
@@ -227,6 +227,8 @@ def _open_folder(base: str, below: PurePosixPath, *, make: bool = False) -> Iter
         _make_base(base)
     handle = os.open(base, _FOLDER)
     try:
+        if not _is_itself(base):
+            raise OSError(errno.ELOOP, "The root has become a symlink", base)
         for part in below.parts:
             if make:
                 _make_folder(part, handle)
@@ -236,6 +238,11 @@ def _open_folder(base: str, below: PurePosixPath, *, make: bool = False) -> Iter
         yield handle
     finally:
         os.close(handle)
+
+
+def _is_itself(base: str) -> bool:
+    """Whether a root's path still leads through real folders alone to one."""
+    return os.path.isdir(base) and os.path.realpath(base) == base
 
 
 def _make_base(base: str) -> None:

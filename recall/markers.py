@@ -3,7 +3,9 @@
     <!-- memory:mem_0123456789abcdef0123456789abcdef kind="semantic" tags=["ci"] -->
 
 Attributes are `key=value` with JSON values; what is absent has its default. An unknown attribute, a value of the wrong
-kind or a scope wider than the folder's makes the marker malformed: the record fails closed and is reported.
+kind or a scope wider than the folder's makes the marker malformed: the record fails closed and is reported. A folder
+that is imported as a whole, a repository's, is a stranger's word: it says of its records neither that a person wrote
+them, nor for whom else they are, nor that every session must begin with them.
 """
 
 import re
@@ -90,13 +92,14 @@ def read_marker(line: str, home: FileHome) -> MemoryRecord:
     match = _MARKER.fullmatch(line.strip())
     if match is None:
         raise Malformed("not of the form <!-- memory:mem_<32 hex digits> key=value … -->")
+    imported = home.origin is Origin.IMPORTED
     try:
         written = _decoder.decode(_document(match[2] or ""))
         return MemoryRecord(
             memory_id=match[1],
             anchor_id=f"memory:{match[1]}",
             kind=written.kind,
-            scope=_scope(written.scope, home.scope),
+            scope=_scope(written.scope, home),
             text="",
             created_at=_millis(written.created),
             title=" ".join(written.title.split()) or None if written.title else None,
@@ -105,13 +108,12 @@ def read_marker(line: str, home: FileHome) -> MemoryRecord:
             flags=written.flags,
             superseded_by=written.superseded_by,
             risk_level=written.risk,
-            # A folder that is imported as a whole cannot say of itself that a person wrote it.
-            origin=home.origin if home.origin is Origin.IMPORTED else written.origin or home.origin,
+            origin=home.origin if imported else written.origin or home.origin,
             valid_from=None if written.valid_from is None else _millis(written.valid_from),
             expires_at=None if written.expires is None else _millis(written.expires),
-            pinned=written.pinned,
-            priority=written.priority,
-            importance=written.importance,
+            pinned=written.pinned and not imported,
+            priority=None if imported else written.priority,
+            importance=None if imported else written.importance,
             occurred=_period(written.occurred),
         )
     except (msgspec.DecodeError, ValueError, OverflowError) as error:
@@ -164,15 +166,19 @@ def _json(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "\\u002d\\u002d")
 
 
-def _scope(written: str | None, home: ScopeRef) -> ScopeRef:
-    """The folder's scope, or the narrower one that is written as `Kind` or `Kind:key`."""
+def _scope(written: str | None, home: FileHome) -> ScopeRef:
+    """The folder's scope, or the narrower one that is written as `Kind` or `Kind:key`.
+
+    A session's or turn's id is known to its workspace alone, yet holds in every one: an imported folder names none.
+    """
     if written is None:
-        return home
+        return home.scope
     kind, _, key = written.partition(":")
-    scope = ScopeRef(kind=Scope(kind), key=key or home.key)
-    if scope == home or (key and scope.kind in _NARROWER[home.kind]):
+    scope = ScopeRef(kind=Scope(kind), key=key or home.scope.key)
+    narrower = key and scope.kind in _NARROWER[home.scope.kind] and home.origin is not Origin.IMPORTED
+    if scope == home.scope or narrower:
         return scope
-    raise Malformed(f"the scope {written!r} is wider than its folder's")
+    raise Malformed(f"the scope {written!r} is wider than its folder's, or another's")
 
 
 def _millis(moment: int | str) -> Millis:

@@ -69,21 +69,29 @@ _Text = tuple[str, frozenset[str]]  # a text and its terms
 
 @dataclass(frozen=True, slots=True)
 class _One:
-    """A candidate with its terms, read once a pass."""
+    """A candidate with its terms, read once a pass. `mask` has a bit for each term: pairs are compared by the
+    hundred, and one `&` of two numbers is ten times faster than one of two sets."""
 
     scored: Scored
+    candidate: Candidate
     terms: frozenset[str]
+    mask: int
 
-    @property
-    def candidate(self) -> Candidate:
-        return self.scored.candidate
+    def among(self, others: Iterable["_One"], share: float) -> list["_One"]:
+        """Those of `others` with which this share of the smaller one's terms, and at least one, is common."""
+        mask, size = self.mask, len(self.terms) * share
+        return [
+            two
+            for two in others
+            if (common := (two.mask & mask).bit_count()) and (common >= size or common >= len(two.terms) * share)
+        ]
 
 
 def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now: Millis) -> Ranked:
     """Filter, score, sort (ties by id), remove duplicates, diversify, fit. `now` is epoch milliseconds."""
     dropped: list[Drop] = []
     scored = _scored(_one_of_each(candidates, dropped), policy, now)
-    valid = [_One(one, _terms(one.candidate)) for one in _valid(scored, shown, now, dropped)]
+    valid = _read(_valid(scored, shown, now, dropped))
     given = [(text, frozenset(distinct(text))) for _, text in shown.texts]
     fresh = _unseen(_without_contradicted(valid, dropped), shown, given, policy, dropped)
     kept = _within(_distinct_texts(fresh, policy, dropped), policy, dropped)
@@ -185,7 +193,7 @@ def _without_contradicted(valid: list[_One], dropped: list[Drop]) -> list[_One]:
     standing: list[_One] = []
     gone: set[str] = set()
     for one in newest_first:
-        if any(_takes_back(newer, one) for newer in standing):
+        if any(_takes_back(newer, one) for newer in one.among(standing, RELATED)):
             gone.add(one.candidate.memory_id)
             dropped.append(Drop(id=one.candidate.memory_id, reason=DropReason.CONTRADICTED))
         else:
@@ -193,9 +201,18 @@ def _without_contradicted(valid: list[_One], dropped: list[Drop]) -> list[_One]:
     return [one for one in valid if one.candidate.memory_id not in gone]
 
 
+def _read(scored: Iterable[Scored]) -> list[_One]:
+    bits: dict[str, int] = {}
+    read: list[_One] = []
+    for one in scored:
+        terms = _terms(one.candidate)
+        mask = sum(1 << bits.setdefault(term, len(bits)) for term in terms)
+        read.append(_One(one, one.candidate, terms, mask))
+    return read
+
+
 def _takes_back(newer: _One, older: _One) -> bool:
-    shared = len(newer.terms & older.terms)
-    if shared < 2 or shared < RELATED * min(len(newer.terms), len(older.terms)):
+    if (newer.mask & older.mask).bit_count() < 2:
         return False
     one, two = newer.candidate, older.candidate
     return one.created_at > two.created_at and one.scope == two.scope and contradicts(one.payload, two.payload)
@@ -235,8 +252,7 @@ def _distinct_texts(fresh: list[_One], policy: RankPolicy, dropped: list[Drop]) 
 def _redundant(one: _One, kept: list[_One], digests: set[str], policy: RankPolicy) -> DropReason | None:
     if one.candidate.record_digest in digests:
         return DropReason.DUPLICATE_CONTENT
-    bound = policy.same_topic
-    close = [two for two in kept if len(one.terms & two.terms) >= bound * max(1, min(len(one.terms), len(two.terms)))]
+    close = one.among(kept, policy.same_topic)
     if any(_same(one.candidate.payload, two.candidate.payload, one.terms, two.terms, policy) for two in close):
         return DropReason.NEAR_DUPLICATE
     return DropReason.SAME_TOPIC if len(close) >= policy.restatements else None

@@ -2,14 +2,21 @@
 
 The key follows git's *common directory* (where the objects are), resolved to its real path: every worktree, every
 subfolder and every symlinked way into a repository give one key; a submodule and a second clone give their own.
+
+Anyone can write a pointer into someone else's repository, an unpacked archive for one, and would see what is remembered
+for it. So a pointer counts only where the git directory points back, and `commondir` only where such a pointer leads.
 """
 
 import os
+import re
 from pathlib import Path
 
 from recall.canonical import short_id
 
-POINTER_LIMIT = 4096  # bytes of a `.git` or `commondir` file that are read
+POINTER_LIMIT = 4096  # bytes of a `.git`, `gitdir` or `commondir` file that are read
+CONFIG_LIMIT = 65_536  # bytes of a git directory's `config` that are read
+
+_WORKTREE = re.compile(rb"^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 def workspace_key(path: str) -> str:
@@ -56,18 +63,27 @@ def _find(start: Path) -> tuple[Path, Path] | None:
     """(top of the checkout, real path of the common directory) of the first repository at or above `start`."""
     for folder in (start, *start.parents):
         git = folder / ".git"
-        if os.path.isdir(git):
+        if os.path.isdir(git) and not git.is_symlink():
             if _is_repository(git):
-                return folder, _common(git)
-        elif os.path.isfile(git):
-            target = _pointer(git, "gitdir:")
-            if target is not None and _is_repository(target):
+                return folder, git
+        elif git.exists():
+            target = Path(os.path.realpath(git)) if git.is_dir() else _pointer(git, "gitdir:")
+            if target is not None and _is_repository(target) and _points_back(target, folder):
                 return folder, _common(target)
-            if target is not None:  # into nowhere (moved, or another machine's): the folder stands for itself
+            if target is not None:  # to nowhere, or to what knows nothing of it: the folder stands for itself
                 return folder, folder
         elif _is_repository(folder) and os.path.isdir(folder / "objects"):
-            return folder.parent if folder.name == ".git" else folder, _common(folder)
+            return folder.parent if folder.name == ".git" else folder, folder
     return None
+
+
+def _points_back(git: Path, folder: Path) -> bool:
+    """Whether a git directory says that `folder` is its checkout: a worktree's in `gitdir`, a submodule's in `config`."""
+    entry = _pointer(git / "gitdir", "")
+    if entry is not None:
+        return entry == folder / ".git"
+    said = _WORKTREE.search(_start_of(git / "config", CONFIG_LIMIT))
+    return said is not None and os.path.realpath(git / os.fsdecode(said[1]).strip('"')) == str(folder)
 
 
 def _is_repository(git: Path) -> bool:
@@ -75,19 +91,28 @@ def _is_repository(git: Path) -> bool:
 
 
 def _common(git: Path) -> Path:
-    """The common directory of a git directory: a worktree's says where in `commondir`, any other is its own."""
+    """The common directory of a git directory: a worktree's says where in `commondir`, a submodule's is its own."""
     shared = _pointer(git / "commondir", "")
     return Path(os.path.realpath(shared or git))
 
 
 def _pointer(file: Path, prefix: str) -> Path | None:
     """The path that a one-line pointer file names, relative to the file's folder; None when it names none."""
-    try:
-        with file.open("rb") as stream:
-            line = os.fsdecode(stream.read(POINTER_LIMIT)).strip()
-    except OSError:
+    line = os.fsdecode(_start_of(file, POINTER_LIMIT)).strip()
+    if not line:
         return None
     if not line.startswith(prefix) or "\n" in line or "\0" in line:
         return None
     target = line.removeprefix(prefix).strip()
     return Path(os.path.realpath(file.parent / target)) if target else None
+
+
+def _start_of(file: Path, most: int) -> bytes:
+    """The first bytes of a plain file; none of anything else: a pipe would never end."""
+    try:
+        if file.is_file():
+            with file.open("rb") as stream:
+                return stream.read(most)
+    except OSError:
+        pass
+    return b""

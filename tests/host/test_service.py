@@ -240,6 +240,20 @@ async def test_a_closed_session_drops_what_waits_and_is_silent_until_it_is_opene
     assert (await remora.claim(request_id="r2"))["packet"] is not None
 
 
+@pytest.mark.parametrize("wish", ["muted", "incognito"])
+async def test_a_wish_for_quiet_drops_what_waits_and_is_remembered_over_a_restart(tmp_path: Path, wish: str) -> None:
+    async with asking(tmp_path / "data") as remora:
+        await a_need(remora)
+        status = await remora.ask("session.set", **OWNER, **{wish: True})
+        assert (status[wish], status["pending"]) == (True, None)
+    async with asking(tmp_path / "data") as remora:
+        status = await remora.ask("session.status", **OWNER)
+        assert {name: status[name] for name in ("muted", "incognito")} == {"muted": False, "incognito": False} | {
+            wish: True
+        }
+        assert (await remora.ask("session.set", **OWNER, **{wish: False}))[wish] is False
+
+
 async def test_a_status_waits_for_what_was_sent_but_not_for_ever(
     remora: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:

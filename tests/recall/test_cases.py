@@ -207,6 +207,7 @@ def laid_out(top: Path, dirs: Mapping[str, Mapping[str, Any]]) -> None:
             inner.mkdir(parents=True)
             (inner / "HEAD").write_text("ref: refs/heads/x\n")
             (inner / "commondir").write_text("../..\n")
+            (inner / "gitdir").write_text(f"{folder}/.git\n")
             (folder / ".git").write_text(f"gitdir: {inner}\n")
         elif git:
             (folder / ".git" / "refs").mkdir(parents=True)

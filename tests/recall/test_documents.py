@@ -108,6 +108,23 @@ async def test_a_leftover_of_a_crash_is_replaced(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a.md"] and (tmp_path / "a.md").read_text() == "whole"
 
 
+@pytest.mark.promise("no-leak")
+async def test_a_root_whose_way_has_become_a_symlink_is_gone(tmp_path: Path) -> None:
+    repository, private = tmp_path / "repository", tmp_path / "data"
+    base = repository / ".notes" / "memory"
+    base.mkdir(parents=True)
+    (private / "memory").mkdir(parents=True)
+    (private / "memory" / "a.md").write_text("theirs")
+    (repository / ".notes").rename(repository / "old")
+    (repository / ".notes").symlink_to(private)  # as a checkout of another branch may bring it
+
+    written = await Documents().transact(str(base), "a.md", lambda data: b"ours")
+
+    assert scan(str(base)) is None
+    assert read(str(base), "a.md") == Unreadable(reason="link")
+    assert isinstance(written, Refused) and (private / "memory" / "a.md").read_text() == "theirs"
+
+
 async def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
     outside, base = tmp_path / "outside", tmp_path / "base"
     outside.mkdir()

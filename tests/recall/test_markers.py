@@ -121,6 +121,24 @@ def test_an_imported_folder_cannot_claim_that_a_person_wrote_it() -> None:
     assert read('origin="user"', imported).origin is Origin.IMPORTED
 
 
+@pytest.mark.promise("no-leak")
+@pytest.mark.parametrize("scope", ["Session:s-1", "Turn:1", "User", "Workspace:ws_other"])
+def test_an_imported_folder_cannot_speak_to_a_session_elsewhere(scope: str) -> None:
+    imported = msgspec.structs.replace(HOME, origin=Origin.IMPORTED)
+
+    with pytest.raises(Malformed):
+        read(f'scope="{scope}"', imported)
+    assert read('scope="Workspace"', imported).scope == HOME.scope
+
+
+def test_an_imported_folder_cannot_put_its_records_first() -> None:
+    imported = msgspec.structs.replace(HOME, origin=Origin.IMPORTED)
+
+    record = read("pinned=true priority=-1 importance=100", imported)
+
+    assert (record.pinned, record.priority, record.importance) == (False, None, None)
+
+
 def test_a_users_folder_may_hold_what_is_only_for_one_workspace() -> None:
     home = msgspec.structs.replace(HOME, scope=a_user_scope())
 

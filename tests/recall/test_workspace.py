@@ -1,6 +1,7 @@
 """A workspace is one repository with all its worktrees, or one folder."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,7 @@ def test_a_worktree_of_a_bare_repository_shares_its_key(tmp_path: Path) -> None:
     (inner / "HEAD").write_text("ref: refs/heads/main\n")
     (inner / "commondir").write_text("../..\n")
     checkout = tmp_path / "main"
+    (inner / "gitdir").write_text(f"{checkout}/.git\n")
     checkout.mkdir()
     (checkout / ".git").write_text(f"gitdir: {inner}\n")
 
@@ -89,11 +91,62 @@ def test_a_submodule_is_a_workspace_of_its_own(tmp_path: Path) -> None:
     (inner / "refs").mkdir(parents=True)
     (inner / "objects").mkdir()
     (inner / "HEAD").write_text("ref: refs/heads/main\n")
+    (inner / "config").write_text("[core]\n\tbare = false\n\tworktree = ../../../lib\n")
     (outer / "lib").mkdir()
     (outer / "lib" / ".git").write_text("gitdir: ../.git/modules/lib\n")
 
-    assert workspace_key(str(outer / "lib")) != workspace_key(str(outer))
+    assert workspace_key(str(outer / "lib")) == workspace_key(str(inner)) != workspace_key(str(outer))
     assert repository_root(str(outer / "lib")) == outer / "lib"
+
+
+def point(folder: Path, victim: Path) -> None:
+    (folder / ".git").write_text(f"gitdir: {victim}/.git\n")
+
+
+def point_at_a_worktree(folder: Path, victim: Path) -> None:
+    make_worktree(victim, folder.parent / "real")
+    (folder / ".git").write_text(f"gitdir: {victim}/.git/worktrees/real\n")
+
+
+def link(folder: Path, victim: Path) -> None:
+    (folder / ".git").symlink_to(victim / ".git")
+
+
+def share(folder: Path, victim: Path) -> None:
+    (make_repository(folder) / ".git" / "commondir").write_text(f"{victim}/.git\n")
+
+
+def embed(folder: Path, victim: Path) -> None:
+    """A bare repository as content: git checks such folders out like any other."""
+    for name in ("refs", "objects"):
+        (folder / name).mkdir()
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "commondir").write_text(f"{victim}/.git\n")
+
+
+@pytest.mark.promise("no-leak")
+@pytest.mark.parametrize("claim", [point, point_at_a_worktree, link, share, embed])
+def test_a_folder_that_only_claims_to_be_of_a_repository_is_not(
+    tmp_path: Path, claim: Callable[[Path, Path], None]
+) -> None:
+    victim = make_repository(tmp_path / "victim")
+    stranger = tmp_path / "unpacked"
+    stranger.mkdir()
+
+    claim(stranger, victim)
+
+    assert workspace_key(str(stranger)) != workspace_key(str(victim))
+    assert repository_root(str(stranger)) == stranger
+
+
+def test_a_pipe_in_the_place_of_a_pointer_is_not_waited_for(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "repo")
+    feature = make_worktree(repository, tmp_path / "feature")
+    entry = repository / ".git" / "worktrees" / "feature" / "gitdir"
+    entry.unlink()
+    os.mkfifo(entry)
+
+    assert workspace_key(str(feature)) != workspace_key(str(repository))
 
 
 def test_two_projects_of_one_name_have_two_keys(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 from host.connection import Reply
 from host.hooks import Hooks
 from host.transcripts.records import millis
-from recall.contracts import EventEnvelope
+from recall.contracts import EventEnvelope, EventType
 from tests.support.world import World
 
+Json = dict[str, Any]
 DATA = Path(__file__).resolve().parents[1] / "data" / "hosts" / "claude-code"
 HOST = "claude-code"
 BEGUN = millis("2026-11-29T19:21:45.110Z") or 0  # when the capture `basic` began: `at_s` counts from here
@@ -26,13 +27,16 @@ class ClaudeCode:
         self.cwd = world.workspace()
         self.transcript = world.folder / f"{session}.jsonl"
         self.said: list[str] = []
-        self._told = 0
 
     async def hook(self, event: str, **fields: Any) -> Reply:
         """One hook call, and the passes that it starts."""
         base = {"session_id": self.session, "cwd": self.cwd, "hook_event_name": event, "prompt_id": "p1"}
         told = base | {"transcript_path": str(self.transcript)} | fields
-        return await self.heard(json.dumps(told).encode())
+        reply = await self.heard(json.dumps(told).encode())
+        if event == "UserPromptSubmit":  # written once its hooks have answered
+            said = {"role": "user", "content": told["prompt"]}
+            self.writes({"type": "user", "promptId": told["prompt_id"], "message": said})
+        return reply
 
     async def heard(self, raw: bytes) -> Reply:
         reply = await self.hooks.heard(HOST, raw)
@@ -50,15 +54,15 @@ class ClaudeCode:
 
     async def fails(self, error: str, command: str = "make integration-test") -> None:
         """A shell command that fails: its call and its result, told by one hook."""
-        self._told += 1
-        call = {"tool_name": "Bash", "tool_use_id": f"toolu_{self._told}", "tool_input": {"command": command}}
+        call_id = f"toolu_{len(await self.logged())}"
+        call = {"tool_name": "Bash", "tool_use_id": call_id, "tool_input": {"command": command}}
         await self.hook("PostToolUseFailure", error=error, **call)
 
-    def writes(self, *records: dict[str, Any]) -> None:
+    def writes(self, *records: Json) -> None:
         """The host adds records to the session's transcript."""
         with self.transcript.open("a", encoding="utf-8") as file:
             for record in records:
-                file.write(json.dumps({"sessionId": self.session, "promptId": "p1"} | record) + "\n")
+                file.write(json.dumps({"sessionId": self.session} | record) + "\n")
 
     def replies(self, text: str, at: str = "2026-11-29T20:00:00.000Z", message_id: str = "msg_1") -> None:
         message = {"id": message_id, "role": "assistant", "content": [{"type": "text", "text": text}]}
@@ -68,9 +72,13 @@ class ClaudeCode:
         """The host writes down which hook text it has given to its model."""
         self.writes({"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [text]}})
 
-    async def events(self) -> list[tuple[str, dict[str, Any]]]:
+    async def events(self) -> list[tuple[str, Json]]:
         """What the log holds of this session."""
         return [(one.event_type, json.loads(bytes(one.payload))) for one in await self.logged()]
+
+    async def replied(self) -> list[str]:
+        """The agent's own words in the log."""
+        return [told["text"] for kind, told in await self.events() if kind == EventType.ASSISTANT_MESSAGE]
 
     async def logged(self) -> tuple[EventEnvelope, ...]:
         return await self.world.parts.eventlog.replay(self.session)
@@ -84,14 +92,12 @@ def said(reply: Reply) -> str:
     return text
 
 
-def captured(scenario: str) -> Iterator[tuple[int, dict[str, Any], list[str]]]:
-    """Each hook call of a capture: its time, its payload, and the transcript's lines that were there by then."""
-    lines = (DATA / scenario / "transcript.jsonl").read_text("utf-8").splitlines()
+def captured(scenario: str) -> Iterator[tuple[int, Json, list[Json]]]:
+    """Each hook call of a capture: its time, its payload, and the transcript's records that came before it."""
+    left = [json.loads(line) for line in (DATA / scenario / "transcript.jsonl").read_text("utf-8").splitlines()]
     for line in (DATA / scenario / "hook_payloads.jsonl").read_text("utf-8").splitlines():
         told = json.loads(line)
         now = BEGUN + round(told["at_s"] * 1000)
-        written = 0
-        while written < len(lines) and (millis(json.loads(lines[written]).get("timestamp")) or 0) <= now:
-            written += 1
-        yield now, told["payload"], lines[:written]
-        lines = lines[written:]
+        count = next((n for n, one in enumerate(left) if (millis(one.get("timestamp")) or 0) > now), len(left))
+        yield now, told["payload"], left[:count]
+        left = left[count:]

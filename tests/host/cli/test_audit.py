@@ -108,11 +108,22 @@ def test_explain_prints_the_audits_sentences(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], params: dict[str, object]
 ) -> None:
     result, daemon = run(
-        monkeypatch, {"audit.explain": {"lines": ["It was quiet."], "entries": []}}, "explain", *arguments
+        monkeypatch, {"audit.explain": {"lines": ["It was quiet."], "entries": [SILENCE]}}, "explain", *arguments
     )
 
     assert daemon.params("audit.explain") == params
     assert result.output == "It was quiet.\n"
+
+
+@pytest.mark.parametrize("arguments", [["list", "--session", "1ac763e9"], ["explain", "--session", "s", "--step", "3"]])
+def test_a_session_that_is_not_found_is_told_what_names_it(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    nothing = {"audit.query": {"entries": []}, "audit.explain": {"lines": ["Nothing."], "entries": []}}
+
+    result, _ = run(monkeypatch, nothing, *arguments)
+
+    assert result.exit_code == 0 and "keyed hash" in result.output
 
 
 def test_explain_of_an_entry_speaks_of_that_entry(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,11 +58,22 @@ def test_asking_a_running_one_never_starts_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_refusal_is_not_taken_for_absence(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = linked(monkeypatch, FakeSocket(Refused.__new__(Refused)))
+    started = linked(monkeypatch, FakeSocket(Refused("no-owner", -32602, "No owner.", "Name one.")))
 
     with pytest.raises(Refused):
         link.ask("memory.get", {}, dict[str, int])
     assert started == []
+
+
+def test_what_to_do_about_a_refusal_is_said_in_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked(monkeypatch, FakeSocket(Refused("unknown-memory", -32000, "No memory.", "List them with memory.list.")))
+
+    with pytest.raises(Refused) as refused:
+        link.ask("memory.get", {}, dict[str, int])
+    assert (refused.value.kind, str(refused.value)) == (
+        "unknown-memory",
+        "No memory. List what there is with: remora-pre list",
+    )
 
 
 def test_starting_passes_the_options_of_the_background(monkeypatch: pytest.MonkeyPatch) -> None:

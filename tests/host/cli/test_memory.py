@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from host.cli import memory
 from host.cli.main import main
 from host.client import Refused
-from recall.contracts import MemoryRecord
+from recall.contracts import Flag, MemoryRecord
 from tests.host.cli.fakes import FakeDaemon, answering
 from tests.support.builders import a_memory, a_memory_id
 
@@ -70,6 +70,15 @@ def test_remember_says_that_secrets_were_taken_out_and_orders_quarantined(monkey
     )
 
 
+@pytest.mark.parametrize("arguments", [["", "--user"], ["-"], ["x", "--workspace", "/no/such/folder"]])
+def test_remember_needs_a_text_and_a_folder_that_is_there(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    result, daemon = run(monkeypatch, {}, "remember", *arguments, said=" \n")
+
+    assert (result.exit_code, daemon.asked) == (2, [])
+
+
 def test_search_shows_hits_harmlessly_and_says_when_a_source_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     arms = [{"name": "lexical", "hits": 0, "micros": 9, "shortfall": "broken"}]
     answers = {"memory.search": {"hits": [HIT], "degraded": True, "arms": arms}}
@@ -103,6 +112,14 @@ def test_list_walks_the_pages_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -
 
     assert [params.get("after") for _, params in daemon.asked] == [None, "more"]
     assert result.output.count(ID) == 2 and "more than 2" in result.output
+
+
+def test_a_list_shows_what_keeps_a_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept_back = a_memory("one", memory_id=ID, flags=(Flag.QUARANTINED,))
+
+    result, _ = run(monkeypatch, {"memory.list": {"records": [kept_back], "next": None}}, "list")
+
+    assert "active, quarantined" in result.output
 
 
 def test_an_empty_list_says_how_to_keep_something(monkeypatch: pytest.MonkeyPatch) -> None:
