@@ -54,10 +54,13 @@ class Desk:
 class Claims:
     """The four verbs of the inbox, each under the runtime's lock so that nothing moves between look and act."""
 
-    def __init__(self, inbox: Inbox, desk: Desk, clock: Clock) -> None:
+    def __init__(
+        self, inbox: Inbox, desk: Desk, clock: Clock, closed: Callable[[RuntimeScope], Reason | None] = lambda _: None
+    ) -> None:
         self._inbox = inbox
         self._desk = desk
         self._clock = clock
+        self._closed = closed  # why nothing may be handed over there now, whatever waits
 
     async def claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         """The packet valid at the session's context version, or a Silence with the reason."""
@@ -85,15 +88,13 @@ class Claims:
 
     async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         scope = runtime.scope
+        closed = self._closed(scope)
+        if closed is not None:
+            pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
+            why = Reason.NONE_PENDING if pending is None else closed
+            return await self._refused(runtime, pending, why, self._holder(scope, ask))
         slot = await self._current_slot(runtime)  # first: a packet carried over now is made now
-        holder = Holder(
-            session_id=scope.session_id,
-            agent_id=scope.agent_id,
-            surface=ask.surface,
-            claim_id=self._desk.new_id("clm_"),
-            at=self._clock.now(),
-            request_id=ask.request_id,
-        )
+        holder = self._holder(scope, ask)
         facts = await self._facts(runtime, slot)
         packet = None if slot is None else slot.packet
         reason = ladder(packet, facts, holder.at, self._inbox.policy)
@@ -105,6 +106,16 @@ class Claims:
             return await self._refused(runtime, None, claimed.reason, holder)
         runtime.taken(claimed.packet)
         return claimed
+
+    def _holder(self, scope: RuntimeScope, ask: Ask) -> Holder:
+        return Holder(
+            session_id=scope.session_id,
+            agent_id=scope.agent_id,
+            surface=ask.surface,
+            claim_id=self._desk.new_id("clm_"),
+            at=self._clock.now(),
+            request_id=ask.request_id,
+        )
 
     async def _refused(self, runtime: SessionRuntime, slot: Slot | None, reason: Reason, holder: Holder) -> Silence:
         if slot is not None and reason not in STAYS:

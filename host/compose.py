@@ -91,8 +91,7 @@ async def open_parts(
     """Open the stores and build the host over them."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(setup.database, _main_schema()))
-        library = Library(await _index(stack, setup.index), Guard(SCREEN, is_instruction_like))
-        await library.open()
+        library = await _library(stack, setup.index)
         audit = Audit(database, setup.key, new_id)
         tally = Tally()
         ledger = AuditLedger(database, audit, tally.heard)
@@ -143,7 +142,7 @@ async def open_parts(
             seen=evidence.statement,
             new_id=new_id,
         )
-        claims = Claims(inbox, desk, clock)
+        claims = Claims(inbox, desk, clock, rollouts.closed)
         workers.hear = Hearing(host=host, claims=claims, sessions=sessions, evidence=evidence, rollouts=rollouts).hear
         yield Parts(
             host=host,
@@ -174,13 +173,17 @@ async def _library(stack: AsyncExitStack, path: Path) -> Library:
     """The library over its index: a cache, made again when it is damaged."""
     try:
         async with AsyncExitStack() as attempt:
-            library = Library(await attempt.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False)))
-            await library.open()
+            library = await _opened(attempt, path)
             stack.push_async_exit(attempt.pop_all())
             return library
     except (IndexFault, StoreFault):
         discard(path)
-    library = Library(await stack.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False)))
+    return await _opened(stack, path)
+
+
+async def _opened(stack: AsyncExitStack, path: Path) -> Library:
+    index = await stack.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False))
+    library = Library(index, Guard(SCREEN, is_instruction_like))
     await library.open()
     return library
 

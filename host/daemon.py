@@ -123,7 +123,7 @@ class Daemon:
         self._listeners.append(listener)
 
     async def _open_http(self, methods: Methods) -> None:
-        """The second Unix socket, and loopback; without its port or token the daemon serves all the same and says so."""
+        """The second Unix socket, and loopback; without port or token the daemon serves all the same and says so."""
         within = HttpServing(hook_app(methods, None, self.log))
         self._servings.append(within)
         try:

@@ -98,6 +98,7 @@ NOTHING_TO_SAY = frozenset(
     {
         Reason.NO_CANDIDATES,
         Reason.NO_CONFIDENT_HIT,
+        Reason.ALREADY_VISIBLE,
         Reason.UNSAFE,
         Reason.AWAITING_APPROVAL,
         Reason.PACKET_OVERSIZE,

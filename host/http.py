@@ -28,6 +28,7 @@ from host.sockets import credentials
 BODY_BYTES = LARGE_FRAME_BYTES
 HOOK_SECONDS = 5.0
 HEAD_SECONDS = 5.0  # a connection that has not asked by then is closed
+BODY_SECONDS = 5.0
 KEEP_ALIVE_SECONDS = 75
 REQUESTS_AT_ONCE = 256
 LAST = {"connection": "close"}  # what a stranger holds open, nobody else can have
@@ -45,7 +46,7 @@ def hook_app(methods: Methods, token: str | None, log: Log) -> ASGIApp:
 
     async def hook(request: Request) -> Response:
         try:
-            async with asyncio.timeout(HOOK_SECONDS):
+            async with asyncio.timeout(BODY_SECONDS):
                 raw = await _body(request)
         except TimeoutError:
             return PlainTextResponse("The body came too slowly.\n", 408, headers=LAST)

@@ -1,6 +1,6 @@
 """The memory verbs of the wire: search, get, remember, forget, list. Every read goes through the same scope."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from governance.screen import is_instruction_like, redact
 from host.connection import Peer
@@ -130,7 +130,7 @@ class Memories:
         index = host.library.snapshot(self._parts.clock.now())
         found = await associate(cue, index, host.arms, host.policy.association, host.clock.micros)
         asked = frozenset(terms) if params.explain else frozenset()
-        hits = tuple(_hit(candidate, asked) for candidate in found.candidates[:limit])
+        hits = tuple(_hit(candidate, asked) for candidate in _best_of_each(found.candidates)[:limit])
         return Hits(hits=hits, degraded=found.degraded, arms=found.arms)
 
     async def _get(self, request: Request, peer: Peer) -> Got:
@@ -192,6 +192,14 @@ class Memories:
         params = decode_params(request, ListParams)
         scope = await self._scope(params.workspace)
         return await self._parts.library.listed(scope, max(1, min(params.limit, MAX_LIST)), params.after)
+
+
+def _best_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Best first, each memory once: sources may propose the same one."""
+    best: dict[str, Candidate] = {}
+    for candidate in sorted(candidates, key=lambda one: -one.score):
+        best.setdefault(candidate.memory_id, candidate)
+    return list(best.values())
 
 
 def _hit(candidate: Candidate, asked: frozenset[str]) -> Hit:

@@ -81,7 +81,7 @@ class ProactiveMemoryHost:
         sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?
         walk = lap("rank", walk, ranked=ranked, sure=sure)
         if gated.answer.intent is Intent.PREFETCH or not sure.ranked:
-            return lap("rank", walk, outcome=self.stage.nothing(gated.answer, found))
+            return lap("rank", walk, outcome=self.stage.nothing(gated.answer, found, ranked))
         audience = await self.stage.audience(runtime, sure, found)
         verdict = judge(
             sure, self.stage.proposal(sure, runtime, found.index_version), audience, self.rules, now

@@ -4,6 +4,7 @@ The claims are those of a host like Claude Code: at a start, after a prompt, and
 there. Handing over is acknowledged at once. Same envelopes, memories, policy, key and ids: same decisions.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from itertools import count
 
@@ -11,6 +12,7 @@ from governance.contracts import AuditEntry, AuditFilter, AuditKind
 from host.claims import Ask
 from host.clock import SetClock
 from host.contracts import Claimed, MemoryPacket, Surface
+from host.errors import ProtocolFault
 from host.parts import Parts
 from recall.contracts import EventEnvelope, EventType, Frozen
 
@@ -20,6 +22,7 @@ AT_ONCE: dict[str, Surface] = {
     EventType.SESSION_COMPACT: Surface.SESSION_START,
     EventType.USER_MESSAGE: Surface.USER_PROMPT,
 }
+UNUSABLE = ("invalid-params", "no-owner")  # refusals that concern one event, not the log
 TOOLS: frozenset[str] = frozenset({EventType.TOOL_CALL, EventType.TOOL_RESULT})
 
 
@@ -38,17 +41,19 @@ def counted_ids() -> Callable[[str], str]:
 
 
 class Replay:
-    """One replay over `parts`, whose clock is `clock`."""
+    """One replay over `parts`, whose clock is `clock`. `left_out`: how many events the log refused, by kind."""
 
     def __init__(self, parts: Parts, clock: SetClock) -> None:
         self._parts = parts
         self._clock = clock
+        self.left_out: Counter[str] = Counter()
         self._known: set[str] = set()
         self._results: dict[tuple[str, str], EventEnvelope] = {}  # a result after which its host may ask
 
     async def play(self, envelopes: Iterable[EventEnvelope]) -> AsyncIterator[Replayed]:
         """Each event with what came of it, in order. A packet claimed after a tool result comes with the event that
-        shows that the reply's results are all there: it was handed over before that event."""
+        shows that the reply's results are all there: it was handed over before that event. An event that the log
+        refuses is counted and left out; the others go on. Raises ProtocolFault when the log itself is not well."""
         for envelope in envelopes:
             owner = (envelope.session_id, envelope.agent_id)
             result = self._results.pop(owner, None)
@@ -56,7 +61,12 @@ class Replay:
             if result is not None and not _same_reply(result, envelope):
                 packet = await self._claim(result, Surface.POST_TOOL)
             self._clock.set(envelope.timestamp)
-            await self._parts.host.on_event((envelope,))
+            if not await self._stored(envelope):
+                if packet is not None:
+                    yield Replayed(envelope=envelope, passes=(), packet=packet)
+                elif result is not None:  # its reply may still go on
+                    self._results[owner] = result
+                continue
             runtime = await self._parts.sessions.find(*owner)
             await runtime.idle.wait()
             surface = _surface(envelope)
@@ -69,6 +79,16 @@ class Replay:
             packet = await self._claim(result, Surface.POST_TOOL)
             if packet is not None:
                 yield Replayed(envelope=result, passes=(), packet=packet)
+
+    async def _stored(self, envelope: EventEnvelope) -> bool:
+        try:
+            await self._parts.host.on_event((envelope,))
+        except ProtocolFault as fault:
+            if fault.kind not in UNUSABLE:
+                raise
+            self.left_out[fault.kind] += 1
+            return False
+        return True
 
     async def _claim(self, envelope: EventEnvelope, surface: Surface) -> MemoryPacket | None:
         claims = self._parts.claims

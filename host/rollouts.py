@@ -8,9 +8,9 @@ import sqlite3
 
 import msgspec
 
-from host.contracts import Rollout
+from host.contracts import Reason, Rollout
 from recall.canonical import bytes_digest
-from recall.contracts import Database, Millis
+from recall.contracts import Database, Millis, RuntimeScope
 
 PREFIX = "rollout:"
 SINCE = "rollout-since:"
@@ -32,6 +32,16 @@ class Rollouts:
             return level
         share = int(bytes_digest(session_id.encode("utf-8"))[:8], 16) % 100
         return Rollout.ACTIVE if share < CANARY_PERCENT else Rollout.SHADOW
+
+    def closed(self, scope: RuntimeScope) -> Reason | None:
+        """Why nothing may be handed over in this session; None: it may."""
+        match self.of(scope.workspace, scope.session_id):
+            case Rollout.ACTIVE:
+                return None
+            case Rollout.OFF:
+                return Reason.ROLLOUT_OFF
+            case _:
+                return Reason.SHADOW
 
     def asleep(self, workspace: str, session_id: str, at: Millis) -> bool:
         """Whether nothing is decided about an event of that time: the workspace is off, or was when it came."""

@@ -13,6 +13,7 @@ class Roots:
     """The memory folders of a user and of each workspace, made searchable when first met."""
 
     def __init__(self, data: Path, library: Library) -> None:
+        self.data = data
         self._memory = data / "memory"
         self._library = library
 

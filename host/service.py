@@ -1,6 +1,7 @@
 """The wire methods: one table, one function a method. Decoded to types here, typed until the answer is encoded."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
@@ -19,6 +20,7 @@ from host.parts import Parts
 from host.protocol import Request, decode_params, refusal, unknown_method
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
+from recall.library import Reported
 from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
@@ -49,6 +51,7 @@ METHODS = (
 )
 DEFAULT_WAIT_MS = 150
 PATIENCE_SECONDS = 5.0
+PROBLEMS_TOLD = 20  # of the memory files, in `health`
 
 
 class ClaimWish(Frozen, frozen=True, kw_only=True):
@@ -126,6 +129,26 @@ class SessionStatus(Frozen, frozen=True, kw_only=True):
     gate: str
     pending: str | None
     queued: int
+
+
+class MemoryHealth(Frozen, frozen=True, kw_only=True):
+    """How the memory files stand. `problems`: the first of `problem_count` places that are not used, and why."""
+
+    files: int
+    records: int
+    problem_count: int
+    problems: tuple[Reported, ...]
+    missing: tuple[str, ...]
+
+
+class Health(Frozen, frozen=True, kw_only=True):
+    """`data`: the folder that this daemon keeps, whatever the environment of the one who asks names."""
+
+    ready: bool
+    parts: dict[str, str]
+    data: str
+    pid: int
+    memory: MemoryHealth
 
 
 class Service:
@@ -308,14 +331,21 @@ class Service:
             "daemon": self._shell.statistics(),
         }
 
-    async def _health(self, request: Request, peer: Peer) -> dict[str, object]:
+    async def _health(self, request: Request, peer: Peer) -> Health:
         library = await self._parts.library.status()
         parts = self._shell.parts() | {"index": "damaged" if library.damaged else "ok", "log": "ok", "audit": "ok"}
         failed = self._parts.tasks.failed
         if failed:
             parts["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in sorted(failed.items()))
         ready = all(state == "ok" or state.startswith("off") for state in parts.values())
-        return {"ready": ready, "parts": parts}
+        memory = MemoryHealth(
+            files=library.files,
+            records=library.records,
+            problem_count=len(library.findings),
+            problems=library.findings[:PROBLEMS_TOLD],
+            missing=library.missing,
+        )
+        return Health(ready=ready, parts=parts, data=str(self._parts.roots.data), pid=os.getpid(), memory=memory)
 
     async def _hook(self, request: Request, peer: Peer) -> Reply:
         return await self._hooks.called(request)

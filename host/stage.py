@@ -37,10 +37,11 @@ from recall.contracts import (
     TermStatistics,
 )
 from recall.library import Library
-from recall.rank import rank
+from recall.rank import DropReason, rank
 
 Lap = Callable[..., Pass]
 EMPTY = TermStatistics(total=0, counts={})
+VISIBLE = frozenset({DropReason.ALREADY_SHOWN, DropReason.ALREADY_READ, DropReason.SHOWN_ALIKE})
 
 
 class Stage:
@@ -76,11 +77,14 @@ class Stage:
         """Whether this host can take a packet anywhere."""
         return bool(self.capability(runtime).surfaces)
 
-    def nothing(self, decision: Decision, found: Found) -> Silence:
-        """Why a pass that looked says nothing."""
+    def nothing(self, decision: Decision, found: Found, ranked: Ranked) -> Silence:
+        """Why a pass that looked says nothing. `ranked`: what ranking left to weigh, and what it dropped."""
         if decision.intent is Intent.PREFETCH:
             return Silence(reason=Reason.PREFETCHED)
-        return Silence(reason=Reason.NO_CONFIDENT_HIT if found.candidates else Reason.NO_CANDIDATES)
+        if not found.candidates:
+            return Silence(reason=Reason.NO_CANDIDATES)
+        seen = not ranked.ranked and all(drop.reason in VISIBLE for drop in ranked.dropped)
+        return Silence(reason=Reason.ALREADY_VISIBLE if seen else Reason.NO_CONFIDENT_HIT)
 
     async def audience(self, runtime: SessionRuntime, sure: Ranked, found: Found) -> Audience:
         """Whom the packet is for, and what holds in the index now."""

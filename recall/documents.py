@@ -1,9 +1,10 @@
 """Memory files on disk: scanning a root, reading one file, and the write transaction (M-06).
 
 Every path below a root is walked folder by folder without following symlinks, so nothing outside the root is read or
-written; a root whose own path has become a symlink since it was resolved (a checkout can do that) is gone. Writing: one queue a file → read and compare the expected digest → edit (pure, checked by reading back) →
-temporary file in the same folder, fsync → compare again → rename → fsync of the folder → read and compare. When someone
-else changed the file in between, their change stands and the edit is made anew, or refused when it named what it saw.
+written; a root whose own path has become a symlink since it was resolved (a checkout can do that) is gone.
+Writing: one queue a file → read and compare the expected digest → edit (pure, checked by reading back) → temporary file
+in the same folder, fsync → compare again → rename → fsync of the folder → read and compare. When someone else changed
+the file in between, their change stands and the edit is made anew, or refused when it named what it saw.
 """
 
 import asyncio

@@ -78,7 +78,7 @@ def _find(start: Path) -> tuple[Path, Path] | None:
 
 
 def _points_back(git: Path, folder: Path) -> bool:
-    """Whether a git directory says that `folder` is its checkout: a worktree's in `gitdir`, a submodule's in `config`."""
+    """Whether a git directory names `folder` as its checkout: a worktree's in `gitdir`, a submodule's in `config`."""
     entry = _pointer(git / "gitdir", "")
     if entry is not None:
         return entry == folder / ".git"

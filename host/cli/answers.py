@@ -87,6 +87,30 @@ class Verified(Frozen, frozen=True, kw_only=True):
     problem: str | None = None
 
 
+class Problem(Frozen, frozen=True, kw_only=True):
+    """A place in a memory file that is not used; `line` 0: the whole file."""
+
+    file: str
+    line: int = 0
+    state: str = ""
+    problem: str = ""
+
+
+class MemoryHealth(Frozen, frozen=True, kw_only=True):
+    """How the memory files stand. `problems`: the first of `problem_count`; `missing`: folders that are not there."""
+
+    files: int = 0
+    records: int = 0
+    problem_count: int = 0
+    problems: tuple[Problem, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
 class Health(Frozen, frozen=True, kw_only=True):
+    """The answer of `health`. `data`: the folder that the daemon keeps, empty when it does not say."""
+
     ready: bool
     parts: dict[str, msgspec.Raw] = {}
+    data: str = ""
+    pid: int = 0
+    memory: MemoryHealth = MemoryHealth()

@@ -1,15 +1,22 @@
-"""The command line's line to the daemon: one request, a typed answer; a daemon is started when there is none."""
+"""The command line's line to the daemon: one request, a typed answer; a daemon is started when there is none.
+
+A daemon runs for one data folder. One that keeps another than this environment names is not asked: its answers would be
+about other memories.
+"""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
 
+from host.cli.answers import Health
 from host.client import DaemonAbsent, Refused, call_sync, connect
 from host.config import Paths, environment, locate
+from host.errors import RemoraError
 from host.launch import launch, wait_until_ready
-from host.namespace import SCRIPT
+from host.namespace import SCRIPT, env
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 30.0
@@ -26,16 +33,19 @@ def paths() -> Paths:
 
 
 def ask(method: str, params: Mapping[str, object], answer: type[T]) -> T:
-    """One request. Starts the daemon when none answers. Raises Refused with what the daemon objects to."""
+    """One request. Starts the daemon when none answers. Raises Refused with what the daemon objects to, and RemoraError
+    when it keeps another data folder."""
     try:
+        check_data()
         return ask_running(method, params, answer)
     except DaemonAbsent:
         start_daemon()
+    check_data()
     return ask_running(method, params, answer)
 
 
 def ask_running(method: str, params: Mapping[str, object], answer: type[T]) -> T:
-    """One request to a daemon that runs. Raises DaemonAbsent when there is none."""
+    """One request to a daemon that runs, whatever data it keeps. Raises DaemonAbsent when there is none."""
     try:
         raw = call_sync(paths().socket, method, dict(params), timeout=TIMEOUT_SECONDS)
     except Refused as refused:
@@ -45,18 +55,37 @@ def ask_running(method: str, params: Mapping[str, object], answer: type[T]) -> T
     return msgspec.json.decode(raw, type=answer)
 
 
+def keeps_ours(health: Health) -> bool:
+    """Whether the daemon's data folder is the one that this environment names."""
+    return not health.data or os.path.realpath(health.data) == os.path.realpath(paths().data)
+
+
+def check_data() -> None:
+    """Raise RemoraError when the daemon that runs keeps another data folder, DaemonAbsent when there is none."""
+    health = ask_running("health", {}, Health)
+    if keeps_ours(health):
+        return
+    where = paths()
+    raise RemoraError(
+        f"The daemon at {where.socket} (pid {health.pid}) keeps the data folder {health.data}, not {where.data}: "
+        f"it was started with another HOME or {env('data')}.",
+        f"Use its environment, end it with `{SCRIPT} stop`, or name another socket with {env('socket')}.",
+    )
+
+
 def start_daemon() -> None:
     """Start the daemon in the background and wait until it is healthy."""
     where = paths()
-    wait_until_ready(launch(["--background"], environment(), where.log_file), where.socket, where.log_file)
+    wait_until_ready(launch(["--background"], environment(), where.log_file), where.socket)
 
 
 def listen(method: str, field: str, kind: type[T], handle: Callable[[T], bool]) -> None:
     """Call `method`, then hand the `field` of every notification to `handle` until it answers False."""
     try:
-        call_sync(paths().socket, "health", {})
+        check_data()
     except DaemonAbsent:
         start_daemon()
+        check_data()
     asyncio.run(_listen(method, field, kind, handle))
 
 

@@ -6,13 +6,13 @@ from typing import TypedDict, Unpack
 
 import click
 
-from host.cli.answers import Forgotten, Hits, Listed, Remembered, Shown
-from host.cli.link import ask
-from host.cli.output import existing_workspace_option, json_option, say, show_json, workspace_option
+from host.cli.answers import Forgotten, Health, Hits, Listed, Remembered, Shown
+from host.cli.link import ask, ask_running
+from host.cli.output import count_of, existing_workspace_option, json_option, say, show_json, workspace_option
 from host.cli.tables import one_line, print_table, when
 from host.errors import RemoraError
 from host.namespace import SCRIPT
-from recall.contracts import MemoryKind, MemoryRecord
+from recall.contracts import MemoryKind, MemoryRecord, RecordState
 
 KINDS = [str(kind) for kind in MemoryKind]
 PAGE = 200
@@ -90,7 +90,7 @@ def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool
         show_json(found)
         return
     for hit in found.hits:
-        say(f"{hit.memory_id}  {hit.score:.2f}  {hit.kind}, {hit.scope.kind}, {hit.status}")
+        say(f"{hit.memory_id}  {hit.score:.2f}  {hit.kind}, {hit.scope.kind}, {_standing(hit.status, hit.state)}")
         if hit.title:
             say(f"  {hit.title}")
         say(f"  {one_line(hit.text, 300)}")
@@ -125,10 +125,16 @@ def listing(workspace: Path, limit: int, as_json: bool) -> None:
         after = page.next
         if not after or not page.records:
             break
+    unusable = ask_running("health", {}, Health).memory.problem_count
+    if unusable:
+        say(f"{count_of(unusable, 'place')} in memory files could not be used. See: {SCRIPT} status", err=True)
     if as_json:
         show_json({"records": records, "next": after})
         return
-    rows = ((r.memory_id, r.kind, r.scope.kind, _standing(r), one_line(r.title or r.text)) for r in records)
+    rows = (
+        (r.memory_id, r.kind, r.scope.kind, _standing(r.status, r.state, *r.flags), one_line(r.title or r.text))
+        for r in records
+    )
     if records:
         print_table(("memory", "kind", "scope", "status", "text"), rows)
     else:
@@ -153,7 +159,8 @@ def show(memory_id: str, workspace: Path, as_json: bool) -> None:
         show_json(found)
         return
     record, locator = found.record, found.locator
-    say(f"{record.memory_id}  {record.kind}, {record.scope.kind}, {record.status}, from {record.origin}")
+    standing = _standing(record.status, record.state)
+    say(f"{record.memory_id}  {record.kind}, {record.scope.kind}, {standing}, from {record.origin}")
     say(f"kept {when(record.created_at)}" + (", pinned" if record.pinned else ""))
     if record.flags:
         say(f"flags: {', '.join(record.flags)}")
@@ -197,9 +204,10 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
         say(f"Forgotten. Packets purged: {done.packets_purged}.")
 
 
-def _standing(record: MemoryRecord) -> str:
-    """The status and the flags: a quarantined record must not look like one that is handed over."""
-    return ", ".join((record.status, *record.flags))
+def _standing(status: str, state: str, *flags: str) -> str:
+    """The status, how it stands in its file unless that is well, and the flags: a quarantined record must not look like
+    one that is handed over, nor a text without a marker like one that has its own."""
+    return ", ".join((status, *(() if state == RecordState.ANCHORED else (state,)), *flags))
 
 
 def _folder(workspace: Path) -> str:

@@ -35,9 +35,14 @@ existing_workspace_option = click.option(
 )
 
 
-def say(text: str = "") -> None:
-    """Print text, made harmless."""
-    click.echo(for_terminal(text))
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print text, made harmless; with `err` beside the answer, on standard error."""
+    click.echo(for_terminal(text), err=err)
+
+
+def count_of(number: int, thing: str) -> str:
+    """`1 record`, `2 records`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def show_json(value: object, *, indent: int | None = 2) -> None:

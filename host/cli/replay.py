@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -72,7 +72,8 @@ def replay(file: Path, memory: Path | None, every: bool, as_json: bool) -> None:
     """
     passes: list[Line] = []
     handed: list[Handed] = []
-    for replayed in asyncio.run(_replayed(file, None if memory is None else memory.resolve())):
+    played, left_out = asyncio.run(_replayed(file, None if memory is None else memory.resolve()))
+    for replayed in played:
         fresh = [_line(replayed, place) for place in range(len(replayed.passes))]
         passes += fresh
         for line in fresh:
@@ -84,12 +85,16 @@ def replay(file: Path, memory: Path | None, every: bool, as_json: bool) -> None:
             if not as_json:
                 print_panel(f"handed over at event {given.event_seq}", given.rendered)
     if as_json:
-        show_json({"passes": passes, "handedOver": handed})
-    else:
-        say(f"{len(passes)} passes, {len(handed)} packets handed over.")
+        show_json({"passes": passes, "handedOver": handed, "leftOut": left_out})
+        return
+    say(f"{len(passes)} passes, {len(handed)} packets handed over.")
+    if left_out:
+        why = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
+        say(f"Events that could not be used were left out: {why}.")
 
 
-async def _replayed(file: Path, memory: Path | None) -> list[Replayed]:
+async def _replayed(file: Path, memory: Path | None) -> tuple[list[Replayed], Mapping[str, int]]:
+    """What came of each event, and how many were left out, by kind."""
     log = structlog.wrap_logger(
         structlog.PrintLogger(sys.stderr), wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL)
     )
@@ -108,7 +113,7 @@ async def _replayed(file: Path, memory: Path | None) -> list[Replayed]:
             player = Replay(parts, clock)
             played = [replayed async for replayed in player.play(_again(first, envelopes))]
             await tasks.settled()
-    return played
+    return played, player.left_out
 
 
 @contextmanager

@@ -7,15 +7,26 @@ import time
 import click
 import msgspec
 
-from host.cli.answers import Health
-from host.cli.link import ask, ask_running, paths, start_daemon
-from host.cli.output import json_option, say, show_json
+from host.cli.answers import Health, MemoryHealth
+from host.cli.link import ask, ask_running, check_data, keeps_ours, paths, start_daemon
+from host.cli.output import count_of, json_option, say, show_json
 from host.client import DaemonAbsent
 from host.errors import RemoraError
 from host.namespace import SCRIPT
 
 PATIENCE = 200  # looks
 PAUSE_SECONDS = 0.05
+PROBLEMS_SHOWN = 5
+# What is wrong with a place in a memory file, or with the file -> what to do about it.
+REMEDIES = {
+    "malformed-anchor": "Correct the marker.",
+    "orphan-anchor": "Write the text below it, or take the marker out.",
+    "duplicate-anchor": "Take one of the two out, or give it an id of its own.",
+    "orphan-content": "Put a marker above it.",
+    "conflict-markers": "Finish the merge.",
+    "not-utf-8": "Save it as UTF-8.",
+    "too-large": "Split it.",
+}
 
 
 @click.command()
@@ -46,7 +57,9 @@ def start(as_json: bool) -> None:
       remora-pre start
     """
     running = _health() is not None
-    if not running:
+    if running:
+        check_data()
+    else:
         start_daemon()
     if as_json:
         show_json({"started": not running, "socket": str(paths().socket)})
@@ -80,27 +93,44 @@ def stop(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Say how the daemon is.
 
-    Exit code 1 when it does not run, or when a part of it is not well.
+    Exit code 1 when it does not run, when a part of it is not well, or when it keeps another data folder than the
+    environment names.
 
     \b
     Example:
       remora-pre status
     """
     health, where = _health(), paths()
+    data = health.data if health is not None and health.data else str(where.data)
     if as_json:
-        show_json(
-            {"running": health is not None, "health": health, "socket": str(where.socket), "data": str(where.data)}
-        )
+        show_json({"running": health is not None, "health": health, "socket": str(where.socket), "data": data})
     elif health is None:
         say(f"It does not run. Start it with: {SCRIPT} start")
     else:
         say("It runs." if health.ready else "It runs, but not everything is well.")
         for name, state in sorted(health.parts.items()):
             say(f"  {name}: {_plain(state)}")
+        say(f"  memory: {count_of(health.memory.records, 'record')} in {count_of(health.memory.files, 'file')}")
         say(f"  socket file: {where.socket}")
-        say(f"  data folder: {where.data}")
-    if health is None or not health.ready:
+        say(f"  data folder: {data}")
+        _tell_problems(health.memory)
+        if not keeps_ours(health):
+            say(f"Commands from here mean another data folder, {where.data}, and are refused.")
+    if health is None or not health.ready or not keeps_ours(health):
         raise click.exceptions.Exit(1)
+
+
+def _tell_problems(memory: MemoryHealth) -> None:
+    """What is not used of the memory files, and what to do about it."""
+    if memory.problem_count:
+        say(f"{count_of(memory.problem_count, 'place')} in memory files could not be used:")
+    for found in memory.problems[:PROBLEMS_SHOWN]:
+        place = f"{found.file}, line {found.line}" if found.line else found.file
+        say(f"  {place}: {found.state}. {found.problem} {REMEDIES.get(found.state, '')}".rstrip())
+    if memory.problem_count > PROBLEMS_SHOWN:
+        say(f"  and {memory.problem_count - PROBLEMS_SHOWN} more")
+    for folder in memory.missing:
+        say(f"The memory folder {folder} is not there. What is known of it is kept until it is back.")
 
 
 @click.command()

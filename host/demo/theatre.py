@@ -69,15 +69,15 @@ def _opened(recording: Recording, folder: Path) -> Iterator[Theatre]:
     keys = {each: workspace_key(str(home)) for each, home in homes.items()}
     files = write_store(recording.memories, keys, paths.data / "memory")
     log = folder / "daemon.log"
-    process = launch(["--no-http"], surroundings, log)
+    launched = launch(["--no-http"], surroundings, log)
     try:
-        wait_until_ready(process, paths.socket, log)
+        wait_until_ready(launched, paths.socket)
         place = Theatre(paths=paths, workspace=homes[recording.labels.workspace], files=files)
         for home in homes.values():  # the index holds every workspace, as it would after a year of work
             place.ask("memory.list", {"workspace": str(home), "limit": 1}, msgspec.Raw)
         yield place
     finally:
-        _stop(process, paths)
+        _stop(launched.process, paths)
 
 
 def _stop(process: "subprocess.Popen[bytes]", paths: Paths) -> None:

@@ -24,7 +24,8 @@ def read(path: Path) -> str | None:
 
 
 def write(path: Path, text: str | None, mode: int = 0o600) -> None:
-    """Put `text` in the file's place; None takes the file away. A link is followed, an existing file's mode is kept.
+    """Put `text` in the file's place; None takes the file away. A link is followed. An existing file keeps
+    its mode, but with our name in it, and thereby our token, it is its owner's alone.
 
     The text from before our first change stays beside it, private, until a text without our name is written.
     Raises ConfigFault.
@@ -39,7 +40,8 @@ def write(path: Path, text: str | None, mode: int = 0o600) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             if before is not None and name().encode() not in before:
                 _replace(backup, before, 0o600)
-            _replace(target, text.encode("utf-8"), mode if before is None else target.stat().st_mode & 0o777)
+            keep = 0o600 if name() in text else 0o777
+            _replace(target, text.encode("utf-8"), mode if before is None else target.stat().st_mode & keep)
         if text is None or name() not in text:
             backup.unlink(missing_ok=True)
         if text is None and not any(target.parent.iterdir()):

@@ -10,7 +10,7 @@ import pytest
 from governance.contracts import AuditFilter
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
 from host.compose import build, random_id
-from host.config import Config, Paths, locate, make_folders
+from host.config import Config, Paths, install_key, locate, make_folders
 from host.connection import Methods
 from host.errors import StoreFault
 from host.namespace import env
@@ -72,7 +72,9 @@ async def test_a_fresh_folder_becomes_a_whole_remora(paths: Paths, folder: str) 
         claim = await remora.claim()
 
         assert [item["memoryId"] for item in claim["packet"]["items"]] == [kept["memoryId"]]
-        assert await remora.ask("health") == {"ready": True, "parts": {"index": "ok", "log": "ok", "audit": "ok"}}
+        health = await remora.ask("health")
+        assert (health["ready"], health["parts"]) == (True, {"index": "ok", "log": "ok", "audit": "ok"})
+        assert health["data"] == str(paths.data)
         assert Path(kept["file"]).is_relative_to(paths.data)
     assert paths.database.stat().st_mode & 0o077 == 0
     assert paths.key_file.stat().st_mode & 0o077 == 0
@@ -140,6 +142,20 @@ async def test_a_damaged_index_is_made_anew_from_the_files(paths: Paths, folder:
         assert (await remora.ask("health"))["parts"]["index"] == "ok"
 
 
+async def test_an_index_with_broken_pages_is_made_anew_too(paths: Paths, folder: str) -> None:
+    async with built(paths) as remora:
+        kept = await remora.ask("memory.remember", text=LESSON, workspace=folder)
+    discard(paths.index)
+    pages = bytearray(paths.index.read_bytes())
+    pages[3 * 4096 : 7 * 4096] = b"\xa5" * (4 * 4096)  # the header and the schema are whole
+    paths.index.write_bytes(pages)
+
+    async with built(paths) as remora:
+        hits = (await remora.ask("memory.search", query="pg-fixture", workspace=folder))["hits"]
+
+        assert [hit["memoryId"] for hit in hits] == [kept["memoryId"]]
+
+
 def discard(database: Path) -> None:
     for file in database.parent.glob(f"{database.name}-*"):
         file.unlink()
@@ -147,6 +163,7 @@ def discard(database: Path) -> None:
 
 async def test_a_damaged_main_database_is_left_as_it_is_and_the_start_refused(paths: Paths) -> None:
     """It holds what was acknowledged: nobody but its owner may throw it away."""
+    install_key(paths)
     paths.database.write_bytes(b"not a database at all, just some text\n" * 200)
     before = paths.database.read_bytes()
 

@@ -146,3 +146,15 @@ def test_a_port_can_be_wanted_or_moved(paths: Paths) -> None:
 
     assert 0 < first <= 65535
     assert ensure_port(paths) == moved
+
+
+@pytest.mark.promise("acknowledged-is-kept")
+def test_a_key_is_never_made_anew_for_a_database_that_exists(paths: Paths) -> None:
+    install_key(paths)
+    paths.database.touch()
+    paths.key_file.unlink()
+
+    with pytest.raises(ConfigFault, match="missing") as caught:
+        install_key(paths)
+
+    assert "backup" in caught.value.next_step and not paths.key_file.exists()

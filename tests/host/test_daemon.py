@@ -146,6 +146,16 @@ async def test_a_port_that_something_else_holds_is_said_and_the_rest_serves(open
                 assert await client.call("echo") == {}
 
 
+async def test_a_damaged_token_is_said_and_the_rest_serves(open_world: World) -> None:
+    http_token(open_world.paths)
+    open_world.paths.token_file.write_text("short")
+
+    async with open_world.running():
+        assert "token" in open_world.daemon.parts()["http"]
+        async with connect(open_world.paths.socket) as client:
+            assert await client.call("echo") == {}
+
+
 async def test_a_second_http_socket_that_something_else_holds_is_said_too(open_world: World) -> None:
     with closing(bind(open_world.paths.http_socket)):
         async with open_world.running():

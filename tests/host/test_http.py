@@ -90,6 +90,29 @@ async def test_a_hook_that_takes_too_long_is_silence(world: World, monkeypatch: 
     assert (answer.status_code, answer.content) == (200, b"")
 
 
+async def test_a_body_that_stays_away_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("host.http.BODY_SECONDS", 0.0)
+
+    answer = await spoken(world.listener.path, b"POST /hook/known HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+
+    assert answer.startswith(b"HTTP/1.1 408") and not world.methods.hooks
+
+
+async def test_a_connection_that_asks_nothing_is_closed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("host.http.HEAD_SECONDS", 0.0)
+
+    assert await spoken(world.listener.path, b"POST /hook/known HTTP/1.1\r\nHost:") == b""
+
+
+async def test_a_stranger_is_told_off_once_and_closed(world: World) -> None:
+    async with asyncio.timeout(10):
+        reader, writer = await asyncio.open_connection("127.0.0.1", world.port)
+        writer.write(b"POST /hook/known HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+
+        assert (await reader.read()).startswith(b"HTTP/1.1 401")
+        writer.close()
+
+
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [

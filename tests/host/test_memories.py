@@ -1,17 +1,22 @@
 """The memory verbs of the wire over real files: what is kept and how, who may see it, and that forgotten is gone."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from governance.contracts import AuditKind
 from host.contracts import Reason
 from host.memories import MAX_LIST, MAX_TEXT
 from host.namespace import REPOSITORY_FOLDER
-from recall.contracts import Flag, MemoryKind, Scope, Status
+from host.service import Service
+from recall.associate import Arm
+from recall.contracts import Candidate, Cue, Flag, Index, MemoryKind, Scope, SourceName, Status
+from recall.fallback import Breaker
 from recall.library import Listed
 from tests.support.asking import Asking, asking
 from tests.support.builders import AGENT, SESSION, a_call, a_memory_id, a_result
@@ -230,6 +235,28 @@ async def test_a_search_gives_the_best_first_no_more_than_asked_and_says_why_whe
     assert "terms" not in plain["hits"][0]
     assert sorted(why["hits"][0]["terms"]) == ["gateway", "heron"]
     assert (plain["degraded"], plain["arms"][0]["name"]) == (False, "lexical")
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+async def test_what_two_sources_propose_is_listed_once_with_the_better_score(
+    remora: Asking, folder: str, factor: float
+) -> None:
+    async def second(cue: Cue, index: Index) -> Sequence[Candidate]:
+        same = await index.match(cue.terms, cue.scope, cue.limit)
+        return [msgspec.structs.replace(one, source=SourceName.EPISODIC, score=one.score * factor) for one in same]
+
+    for text in ("Deploys go through the heron gateway.", "The gateway has a new owner."):
+        await remora.world.remember(text)
+    alone = (await remora.ask("memory.search", query="heron gateway", workspace=folder))["hits"]
+    parts = remora.world.parts
+    host = replace(parts.host, arms=(*parts.host.arms, Arm("second", second, Breaker())))
+    remora.service = Service(replace(parts, host=host), remora.shell)
+
+    both = (await remora.ask("memory.search", query="heron gateway", workspace=folder))["hits"]
+
+    assert [hit["memoryId"] for hit in both] == [hit["memoryId"] for hit in alone]
+    assert [hit["score"] for hit in both] == [hit["score"] * max(factor, 1.0) for hit in alone]
+    assert len(await found(remora, "heron gateway", folder, limit=1)) == 1
 
 
 @pytest.mark.parametrize("query", ["", "  ", "?!", "the of and"])

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from host.contracts import Rollout
+from governance.contracts import AuditKind
+from host.contracts import Claimed, Reason, Rollout, Silence
 from host.rollouts import CANARY_PERCENT
-from tests.support.builders import SESSION, WORKSPACE
-from tests.support.world import a_world
+from recall.workspace import workspace_key
+from tests.support.builders import SESSION, WORKSPACE, a_call, a_result
+from tests.support.world import FAILURE, LESSON, a_world
 
 OTHER = "ws_" + "b" * 32
 
@@ -45,3 +47,44 @@ async def test_a_canary_is_active_for_its_share_of_sessions_and_always_for_the_s
     assert set(levels) == {Rollout.ACTIVE, Rollout.SHADOW}
     share = levels.count(Rollout.ACTIVE) * 100 / len(sessions)
     assert CANARY_PERCENT * 0.7 < share < CANARY_PERCENT * 1.3
+
+
+async def test_what_came_while_a_workspace_was_off_is_never_decided_not_even_after_a_restart(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        folder = world.workspace()
+        key = workspace_key(folder)
+        await world.remember(LESSON)
+        await world.parts.rollouts.set(key, Rollout.OFF, world.clock.now())
+        await world.feed(a_call("make integration-test", workspace=folder), a_result(FAILURE, workspace=folder))
+        world.clock.set(world.clock.now() + 1)
+        await world.parts.rollouts.set(key, Rollout.ACTIVE, world.clock.now())
+        later = world.clock.now()
+
+    async with a_world(tmp_path / "data", start=later) as world:
+        claim = await world.claim()
+        assert isinstance(claim, Silence) and not await world.audit(kind=AuditKind.PASS)
+        await world.feed(a_result(FAILURE, call_id="c2", workspace=folder))
+        assert isinstance(await world.claim(), Claimed)
+
+
+async def test_only_switching_on_begins_anew(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        await world.parts.rollouts.set(WORKSPACE, Rollout.ACTIVE, 50)
+
+        assert not world.parts.rollouts.asleep(WORKSPACE, SESSION, 10)
+
+
+@pytest.mark.parametrize(("level", "reason"), [(Rollout.OFF, Reason.ROLLOUT_OFF), (Rollout.SHADOW, Reason.SHADOW)])
+async def test_what_waits_is_not_handed_over_where_a_workspace_was_closed_since(
+    tmp_path: Path, level: Rollout, reason: Reason
+) -> None:
+    async with a_world(tmp_path / "data") as world:
+        folder = world.workspace()
+        await world.remember(LESSON)
+        await world.feed(a_call("make integration-test", workspace=folder), a_result(FAILURE, workspace=folder))
+    async with a_world(tmp_path / "data") as world:
+        await world.parts.rollouts.set(workspace_key(folder), level)  # before anyone knows the session again
+
+        assert await world.claim() == Silence(reason=reason)
+        assert await world.claim() == Silence(reason=Reason.NONE_PENDING)
+        assert [entry.reason for entry in await world.audit(kind=AuditKind.DROP)] == [reason]

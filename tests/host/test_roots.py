@@ -92,6 +92,10 @@ def test_a_path_that_means_nothing_here_names_no_folder(
     assert [roots.repository(path, WORKSPACE) for path in ("", ".", "checkout", "/no/such/folder")] == [None] * 4
 
 
+def test_the_data_folder_is_the_one_given(roots: Roots, tmp_path: Path) -> None:
+    assert roots.data == tmp_path / "data"
+
+
 async def test_what_a_session_may_see_becomes_searchable(roots: Roots, library: Library, tmp_path: Path) -> None:
     folder = a_repository(tmp_path / "checkout", "team.md")
     key = workspace_key(str(folder))
