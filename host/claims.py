@@ -81,10 +81,17 @@ class Claims:
                 return Silence(reason=Reason.AUDIT_UNAVAILABLE)
 
     async def _before(self, runtime: SessionRuntime, ask: Ask) -> Claim | None:
-        """What the same request was answered: asked before waiting, and again once nobody else is at it."""
+        """What the same request was answered: asked before waiting, and again once nobody else is at it.
+
+        A packet of an earlier context window is not handed over again: ids may begin anew, in another workspace too.
+        """
         if ask.request_id is None:
             return None
-        return await self._inbox.answered(runtime.scope.session_id, runtime.scope.agent_id, ask.request_id)
+        scope = runtime.scope
+        before = await self._inbox.answered(scope.session_id, scope.agent_id, ask.request_id)
+        if isinstance(before, Claimed) and before.packet.window != runtime.window_no:
+            return Silence(reason=Reason.CONTEXT_RESET)
+        return before
 
     async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         scope = runtime.scope

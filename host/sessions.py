@@ -156,10 +156,10 @@ class Sessions:
 
     async def follow(self, runtime: SessionRuntime, envelope: EventEnvelope) -> None:
         """The agent works in another folder: the scope follows, and its memory files become searchable."""
-        workspace = envelope.workspace
+        workspace = envelope.workspace or runtime.workspace_path  # an event that names none stays where it is
         if envelope.event_type == EventType.SESSION_START:
             self._keys.pop(workspace, None)  # a folder may have become a repository since
-        elif not workspace or workspace == runtime.workspace_path:
+        elif workspace == runtime.workspace_path:
             return
         key = self._keys.get(workspace)
         if key is None:

@@ -17,6 +17,7 @@ from recall.documents import Document, Unreadable
 from recall.files import FileRecord, Finding, parse
 from recall.markers import FileHome
 
+INDEXED = 262_144  # characters of a record's text that can be found: a longer one is no memory but a file
 TITLE_WEIGHT = 2  # a word of the title counts as often as that many in the text
 KEPT_OUT = frozenset({Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED})
 _pack = msgspec.msgpack.Encoder().encode
@@ -116,7 +117,7 @@ def changed(
 
 def _entry(one: FileRecord, body: bytes, mark: str, guard: Guard) -> Entry:
     record = one.record
-    found = Counter(terms(record.text))
+    found = Counter(terms(record.text[:INDEXED]))
     for words, weight in ((record.title, TITLE_WEIGHT), (" ".join(record.tags), 1)):
         for term in terms(words) if words else ():
             found[term] += weight

@@ -20,6 +20,7 @@ from recall.contracts import Frozen, MemoryKind, MemoryLocator, MemoryRecord, Re
 from recall.markers import FileHome, Malformed, looks_like_marker, read_marker
 
 LARGEST = 5 * 1024 * 1024
+MOST_RECORDS = 10_000  # of one file: a repository may hold files that were made to keep us busy
 BOM = b"\xef\xbb\xbf"
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -72,7 +73,8 @@ class FileRecord(Frozen, frozen=True, kw_only=True):
 
 
 class ParsedFile(Frozen, frozen=True, kw_only=True):
-    """What a file holds. `refused`: not-utf-8 | binary | too-large | conflict-markers; then there are no records."""
+    """What a file holds. `refused`: not-utf-8 | binary | too-large | conflict-markers | too-many-records; then there
+    are no records."""
 
     digest: str
     newline: str
@@ -98,7 +100,7 @@ def parse(data: bytes, home: FileHome) -> ParsedFile:
     reason = _unusable(data)
     if reason is None:
         lines, _ = _fenced(list(_lines(data)))
-        reason = "conflict-markers" if _conflicted(lines) else None
+        reason = "conflict-markers" if _conflicted(lines) else "too-many-records" if _crowded(lines) else None
     if reason is not None:
         return ParsedFile(digest=seen, newline=newline, refused=reason)
     marks = [place for place, line in enumerate(lines) if not line.fenced and looks_like_marker(line.text)]
@@ -199,6 +201,14 @@ def _conflicted(lines: Iterable[_Line]) -> bool:
             if not expected:
                 return True
     return False
+
+
+def _crowded(lines: Iterable[_Line]) -> bool:
+    """Whether a file has more markers and headings than any that a person keeps."""
+    starts = (
+        line for line in lines if not line.fenced and (looks_like_marker(line.text) or _HEADING.fullmatch(line.text))
+    )
+    return next(itertools.islice(starts, MOST_RECORDS, None), None) is not None
 
 
 def _anchored(

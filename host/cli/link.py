@@ -62,7 +62,11 @@ def keeps_ours(health: Health) -> bool:
 
 def check_data() -> None:
     """Raise RemoraError when the daemon that runs keeps another data folder, DaemonAbsent when there is none."""
-    health = ask_running("health", {}, Health)
+    refuse_others(ask_running("health", {}, Health))
+
+
+def refuse_others(health: Health) -> None:
+    """Raise RemoraError when the daemon keeps another data folder than this environment names."""
     if keeps_ours(health):
         return
     where = paths()

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from host.cli.answers import Health, MemoryHealth
-from host.cli.link import ask, ask_running, check_data, keeps_ours, paths, start_daemon
+from host.cli.link import ask, ask_running, keeps_ours, paths, refuse_others, start_daemon
 from host.cli.output import count_of, json_option, say, show_json
 from host.client import DaemonAbsent
 from host.errors import RemoraError
@@ -26,6 +26,7 @@ REMEDIES = {
     "conflict-markers": "Finish the merge.",
     "not-utf-8": "Save it as UTF-8.",
     "too-large": "Split it.",
+    "too-many-records": "Split it.",
 }
 
 
@@ -56,15 +57,15 @@ def start(as_json: bool) -> None:
     Example:
       remora-pre start
     """
-    running = _health() is not None
-    if running:
-        check_data()
-    else:
+    health = _health()
+    if health is None:
         start_daemon()
-    if as_json:
-        show_json({"started": not running, "socket": str(paths().socket)})
     else:
-        say("It runs already." if running else f"Started. It listens on {paths().socket}.")
+        refuse_others(health)
+    if as_json:
+        show_json({"started": health is None, "socket": str(paths().socket)})
+    else:
+        say("It runs already." if health else f"Started. It listens on {paths().socket}.")
 
 
 @click.command()
@@ -126,7 +127,7 @@ def _tell_problems(memory: MemoryHealth) -> None:
         say(f"{count_of(memory.problem_count, 'place')} in memory files could not be used:")
     for found in memory.problems[:PROBLEMS_SHOWN]:
         place = f"{found.file}, line {found.line}" if found.line else found.file
-        say(f"  {place}: {found.state}. {found.problem} {REMEDIES.get(found.state, '')}".rstrip())
+        say(f"  {place}: {found.state}: {found.problem.rstrip('.')}. {REMEDIES.get(found.state, '')}".rstrip())
     if memory.problem_count > PROBLEMS_SHOWN:
         say(f"  and {memory.problem_count - PROBLEMS_SHOWN} more")
     for folder in memory.missing:

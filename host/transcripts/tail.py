@@ -5,7 +5,9 @@ is pure. At hook time the hooks tell prompts, calls and results already: of the 
 and the hook texts that the host has put before its model are taken.
 """
 
+import errno
 import os
+import stat
 from collections.abc import Iterable
 from typing import BinaryIO
 
@@ -51,7 +53,7 @@ class Overheard(Frozen, frozen=True, kw_only=True):
 def begin(path: str, back: int | None = None) -> Tail:
     """Where to start: at the beginning, or at the first line that starts within the last `back` bytes."""
     try:
-        with open(path, "rb") as file:
+        with _opened(path) as file:
             size = file.seek(0, os.SEEK_END)
             offset = 0 if back is None or back >= size else size - back
             if offset:
@@ -62,6 +64,15 @@ def begin(path: str, back: int | None = None) -> Tail:
         return Tail(path=path)
 
 
+def _opened(path: str) -> BinaryIO:
+    """A plain file. Of a pipe nobody would ever come back. Raises OSError."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "Not a plain file", path)
+    return os.fdopen(number, "rb")
+
+
 def advance(tail: Tail, max_bytes: int = STEP) -> tuple[tuple[bytes, ...], Tail]:
     """The whole lines added since, with their line ends: about `max_bytes`, but at least one line if there is one.
 
@@ -69,7 +80,7 @@ def advance(tail: Tail, max_bytes: int = STEP) -> tuple[tuple[bytes, ...], Tail]
     that is not there has nothing to say.
     """
     try:
-        with open(tail.path, "rb") as file:
+        with _opened(tail.path) as file:
             inode = os.fstat(file.fileno()).st_ino
             if tail.offset and (inode != tail.inode or _mark(file, tail.offset) != tail.mark):
                 tail = Tail(path=tail.path)

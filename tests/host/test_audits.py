@@ -1,5 +1,6 @@
 """The audit over the wire: asked, explained, followed while it grows, and verified."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -208,7 +209,8 @@ async def test_a_subscriber_who_hung_up_is_not_followed_any_more(remora: Asking)
     await remora.ask("audit.subscribe", line)
 
     line.close()
-    await remora.world.parts.tasks.settled()
+    async with asyncio.timeout(5):
+        await remora.world.parts.tasks.settled()
     await a_story(remora)
 
     assert line.sent == []
@@ -236,7 +238,8 @@ async def test_a_subscriber_too_far_behind_gets_what_was_kept_for_it_and_no_more
     await remora.ask("audit.subscribe", line)
 
     remora.world.parts.audit.publish([entry] * (SUBSCRIBER_QUEUE + 10))  # at once: nobody can read in between
-    await remora.world.parts.tasks.settled()
+    async with asyncio.timeout(5):
+        await remora.world.parts.tasks.settled()
 
     assert len(line.sent) == SUBSCRIBER_QUEUE
 

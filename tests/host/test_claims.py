@@ -64,6 +64,17 @@ async def test_only_a_delivered_packet_leaves_seen(world: World) -> None:
     assert [row.kind for row in after] == [EvidenceKind.SEEN]
 
 
+@pytest.mark.promise("no-leak")
+async def test_a_request_id_used_again_in_another_context_window_gets_nothing_of_the_first(world: World) -> None:
+    await a_failure(world)
+    first = await world.claim(request_id="r1")
+    await world.deliver(first)
+
+    await world.feed(a_start(workspace=world.workspace("other")))
+
+    assert await world.claim(request_id="r1") == Silence(reason=Reason.CONTEXT_RESET)
+
+
 @pytest.mark.promise("packet-duplicate-claim")
 async def test_the_same_request_gets_the_same_claim(world: World) -> None:
     await a_failure(world)

@@ -1,5 +1,6 @@
 """The composition root: everything opens over a folder, closes again, and finds what it left."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -95,7 +96,8 @@ async def test_leaving_ends_every_task_and_closes_the_stores(paths: Paths) -> No
         await remora.ask("audit.subscribe")
         await remora.append(a_prompt())
 
-    await shell.tasks.settled()
+    async with asyncio.timeout(5):
+        await shell.tasks.settled()
     with pytest.raises(StoreFault):
         await remora.ask("event.append", events=[on_wire(a_prompt())])
 
@@ -193,7 +195,8 @@ async def test_what_breaks_inside_the_block_still_closes_everything(paths: Paths
         async with build(Config(), paths, shell):
             raise KeyError
 
-    await shell.tasks.settled()
+    async with asyncio.timeout(5):
+        await shell.tasks.settled()
     async with built(paths) as remora:
         assert await remora.parts.audit.query(AuditFilter()) == ()
 

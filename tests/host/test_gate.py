@@ -178,6 +178,7 @@ def test_the_latch_goes_on_with_a_need_and_off_when_nothing_stands_open() -> Non
     [
         (Reason.NO_CONFIDENT_HIT, GateState(mode=GateMode.COOLDOWN, quiet_need="key", quiet_until=12)),
         (Reason.NO_CANDIDATES, GateState(mode=GateMode.COOLDOWN, quiet_need="key", quiet_until=12)),
+        (Reason.ALREADY_VISIBLE, GateState(mode=GateMode.COOLDOWN, quiet_need="key", quiet_until=12)),
         (Reason.SUPERSEDED, GateState(mode=GateMode.NORMAL)),
         (Reason.FAULT, GateState(mode=GateMode.NORMAL)),
     ],

@@ -1,5 +1,6 @@
 """What becomes of one stored event: a pass, a reset, a seed, a piece of evidence, or nothing."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -57,7 +58,8 @@ async def test_the_end_of_a_session_drops_what_waits_and_lets_its_runtime_go(wor
     await world.feed(*a_need(world))
 
     await world.parts.host.on_event([an_event(EventType.SESSION_END, {}, workspace=world.workspace())])
-    await world.parts.tasks.settled()
+    async with asyncio.timeout(5):
+        await world.parts.tasks.settled()
 
     assert await drops(world) == [Reason.SESSION_CLOSED]
     assert world.parts.sessions.known(SESSION, AGENT) is None

@@ -38,10 +38,11 @@ class Looks:
         self.pauses += 1
 
 
-def wait(monkeypatch: pytest.MonkeyPatch, looks: Looks, process: FakeProcess, log: Path) -> None:
+def wait(monkeypatch: pytest.MonkeyPatch, looks: Looks, process: FakeProcess, log: Path, older: int = 0) -> None:
     monkeypatch.setattr(launch, "call_sync", looks.call)
     monkeypatch.setattr(launch.time, "sleep", looks.pause)
-    launch.wait_until_ready(process, Path("s"), log)  # type: ignore[arg-type]  # all that is used is `poll`
+    launched = launch.Launched(process=process, log=log, older=older)  # type: ignore[arg-type]  # only `poll` is used
+    launch.wait_until_ready(launched, Path("s"))
 
 
 def test_it_waits_until_the_daemon_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -68,6 +69,38 @@ def test_a_daemon_that_died_is_told_with_its_last_words(monkeypatch: pytest.Monk
         wait(monkeypatch, Looks(absent=9), FakeProcess(code=3), log)
 
     assert "line 19" in str(told.value) and "line 14" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "said"),
+    [
+        ("old woe\n", "new woe\n", "code 3:\nnew woe The log"),
+        ("old woe\n", "", "code 3. The log"),
+        ("much older than\nwhat is there\n", None, "code 3:\nrotated The log"),
+    ],
+)
+def test_what_an_earlier_daemon_said_is_not_told_of_this_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, before: str, since: str | None, said: str
+) -> None:
+    log = tmp_path / "log"
+    log.write_text("rotated\n" if since is None else before + since)
+
+    with pytest.raises(RemoraError) as told:
+        wait(monkeypatch, Looks(absent=9), FakeProcess(code=3), log, older=len(before))
+
+    assert said in str(told.value)
+
+
+def test_a_launch_knows_how_long_the_log_was_before(tmp_path: Path) -> None:
+    log = tmp_path / "state" / "log"
+    log.parent.mkdir()
+    log.write_text("an earlier daemon\n")
+
+    launched = launch.launch(["--no-such-option"], {"PATH": "/nowhere"}, log)
+
+    assert launched.process.wait(20) == 2
+    assert (launched.log, launched.older) == (log, len("an earlier daemon\n"))
+    assert "--no-such-option" in log.read_text()[launched.older :]
 
 
 def test_a_daemon_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

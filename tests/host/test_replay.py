@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from host.contracts import InboxState
+from host.errors import ProtocolFault
 from host.replay import Replay, Replayed, counted_ids
 from recall.contracts import EventEnvelope
 from tests.support.builders import a_call, a_prompt, a_reply, a_result, a_start
@@ -84,6 +86,45 @@ async def test_each_pass_is_told_once_however_often_an_event_is_repeated(tmp_pat
     ids = [entry.audit_id for each in played for entry in each.passes]
     assert len(ids) == len(set(ids))
     assert not any(each.passes for each in played[6:])
+
+
+async def test_what_the_log_refuses_is_counted_and_the_others_go_on(tmp_path: Path) -> None:
+    first, *rest = a_session()
+    refused = [msgspec.structs.replace(first, **wrong) for wrong in ({"event_id": "not an id"}, {"session_id": ""})]
+
+    async with a_world(tmp_path) as world:
+        await world.remember(LESSON, PLACE)
+        player = Replay(world.parts, world.clock)
+        played = [each async for each in player.play([first, *refused, *rest])]
+
+    assert [each.envelope.event_id for each in played] == [f"e{place}" for place in range(6)]
+    assert [each.envelope.event_id for each in played if each.packet] == ["e5"]
+    assert player.left_out == {"invalid-params": 1, "no-owner": 1}
+
+
+@pytest.mark.parametrize("step", [1, 2])
+async def test_an_event_left_out_costs_no_packet(tmp_path: Path, step: int) -> None:
+    """Be it of the same reply as the result before it (1), or of the next one (2)."""
+    *before, last = a_session()
+    bad = msgspec.structs.replace(before[-1], event_id="not an id", step=step)
+
+    async with a_world(tmp_path) as world:
+        await world.remember(LESSON, PLACE)
+        played = [each async for each in Replay(world.parts, world.clock).play([*before, bad, last])]
+
+    (handed,) = [each for each in played if each.packet]
+    assert handed.envelope.event_id == ("e5" if step == 1 else "not an id")
+
+
+async def test_a_log_that_is_not_well_ends_the_replay(tmp_path: Path) -> None:
+    events = a_session()
+    other = msgspec.structs.replace(events[1], payload=msgspec.Raw(b'{"text":"Another thing."}'))
+
+    async with a_world(tmp_path) as world:
+        with pytest.raises(ProtocolFault) as fault:
+            [each async for each in Replay(world.parts, world.clock).play([*events, other])]
+
+    assert fault.value.kind == "conflict"
 
 
 def test_ids_count_and_carry_their_prefix() -> None:

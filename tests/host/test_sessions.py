@@ -7,7 +7,11 @@ import pytest
 
 from governance.contracts import AuditKind
 from host.contracts import Claimed
+from host.errors import ProtocolFault
+from host.runtime import RuntimePolicy
+from host.sessions import History, Sessions, Stores
 from recall.contracts import EventEnvelope
+from recall.workspace import workspace_key
 from tests.support.builders import SESSION, a_call, a_prompt, a_reply, a_result, a_start
 from tests.support.clock import START
 from tests.support.world import FAILURE, LESSON, World, a_world
@@ -96,3 +100,110 @@ async def test_two_who_ask_at_once_get_one_runtime(tmp_path: Path) -> None:
 
         assert first is second
         assert first.context_version == 2
+
+
+async def test_a_session_that_the_log_does_not_know_is_refused(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        await world.feed(a_prompt())
+        for session, agent in (("unheard-of", "main"), (SESSION, "unheard-of")):
+            with pytest.raises(ProtocolFault) as caught:
+                await world.parts.sessions.find(session, agent)
+            assert caught.value.kind == "unknown-session"
+
+        assert [runtime.scope.agent_id for runtime in world.parts.sessions.agents(SESSION)] == ["main"]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 256])
+async def test_a_past_is_folded_in_whole_however_it_is_read(
+    tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.sessions.CHUNK", chunk)
+    folder = tmp_path / "data"
+    async with a_world(folder) as world:
+        envelopes = script(await prepared(world))
+        await play(world, envelopes[:7])
+        before = world.parts.sessions.known(SESSION, "main")
+        assert before is not None
+        await world.parts.eventlog.append(envelopes[7:], world.clock.now())
+    async with a_world(folder) as world:
+        runtime = await world.parts.sessions.find(SESSION, "main")
+        await world.settled(runtime)
+
+        assert (runtime.event_seq, runtime.context_version) == (len(envelopes), len(envelopes) - 1)
+        assert runtime.behind is False
+        assert [entry.cursor.event_seq for entry in await world.audit(kind=AuditKind.PASS) if entry.cursor] == list(
+            range(1, len(envelopes) + 1)
+        )
+
+
+async def test_the_workspace_follows_the_agent_and_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.sessions.QUEUE_MAX", 1)  # of as many folders the keys are kept
+    async with a_world(tmp_path / "data") as world:
+        one, two = world.workspace("one"), world.workspace("two")
+        keys = []
+        for folder in (one, two, "", two, one):
+            runtime = await world.feed(a_prompt(f"now in {folder}", workspace=folder))
+            keys.append(runtime.scope.workspace)
+        resumed = await world.feed(a_start("resume", workspace=""))  # an event that names no folder stays where it is
+
+        assert keys == [workspace_key(one), *[workspace_key(two)] * 3, workspace_key(one)]
+        assert resumed.scope.workspace == workspace_key(one)
+
+
+async def test_a_folder_that_became_a_repository_is_named_anew_when_a_session_starts(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        top = Path(world.workspace("top"))
+        (top / "sub").mkdir()
+        before = (await world.feed(a_prompt(workspace=str(top / "sub")))).scope.workspace
+        for part in ("objects", "refs"):
+            (top / ".git" / part).mkdir(parents=True)
+        (top / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+
+        after = (await world.feed(a_start("resume", workspace=str(top / "sub")))).scope.workspace
+
+        assert before != after
+        assert after == workspace_key(str(top))
+
+
+async def test_a_past_that_cannot_be_read_is_everybodys_error_and_the_next_try_starts_over() -> None:
+    asked: list[str] = []
+    go = asyncio.Event()
+
+    async def replay(session: str, agent: str, after: int, limit: int) -> list[EventEnvelope]:
+        return [a_prompt()][:limit]
+
+    async def history(session: str, agent: str) -> History:
+        asked.append(session)
+        await go.wait()
+        if len(asked) == 1:
+            raise OSError("the disk")
+        return History(root_agent="main", entries=(), packets={}, reads={})
+
+    async def adopt(path: str, key: str) -> None:
+        return None
+
+    sessions = Sessions(Stores(replay, history, adopt, lambda runtime: None), RuntimePolicy(), "user")
+    both = [asyncio.create_task(sessions.find(SESSION, "main")) for _ in range(2)]
+    await asyncio.sleep(0)
+    go.set()
+
+    assert [type(error) for error in await asyncio.gather(*both, return_exceptions=True)] == [OSError, OSError]
+    assert (await sessions.find(SESSION, "main")).scope.session_id == SESSION
+    assert asked == [SESSION, SESSION]
+
+
+async def test_only_a_session_with_nothing_to_hear_is_let_go(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        sessions = world.parts.sessions
+        runtime = await world.feed(a_prompt())
+        idle_before = (sessions.idle_since(START), sessions.idle_since(START + 1))
+        runtime.behind = True
+        sessions.let_go(runtime)
+        kept = sessions.all()
+        runtime.behind = False
+        sessions.let_go(runtime)
+
+        assert idle_before == ([], [runtime])
+        assert (kept, sessions.all()) == ([runtime], [])

@@ -23,7 +23,7 @@ from host.contracts import (
 )
 from host.runtime import SessionRuntime
 from host.stage import EMPTY, Props, Stage
-from recall.contracts import ActivationLevel, Found, Ranked, Scope
+from recall.contracts import ActivationLevel, Drop, Found, Ranked, Scope, Scored
 from tests.support.builders import (
     AGENT,
     SESSION,
@@ -116,7 +116,39 @@ async def test_a_pass_that_looked_says_why_it_says_nothing(
     stage, _ = await opened(world)
     decision = Decision(intent=intent, cue=a_cue(), score=1.0, signals={}, reason="prompt")
 
-    assert stage.nothing(decision, found(*ids)) == Silence(reason=reason)
+    assert stage.nothing(decision, found(*ids), Ranked(ranked=(a_scored(),))) == Silence(reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("drops", "left", "reason"),
+    [
+        (["already-shown", "already-read", "shown-alike"], (), Reason.ALREADY_VISIBLE),
+        (["already-shown"], (a_scored(),), Reason.NO_CONFIDENT_HIT),
+        (["already-shown", "contradicted"], (), Reason.NO_CONFIDENT_HIT),
+    ],
+)
+async def test_what_the_window_holds_already_is_named_when_nothing_else_was_found(
+    world: World, drops: Sequence[str], left: tuple[Scored, ...], reason: Reason
+) -> None:
+    stage, _ = await opened(world)
+    decision = Decision(intent=Intent.RETRIEVE, cue=a_cue(), score=1.0, signals={}, reason="prompt")
+    dropped = tuple(Drop(id=a_memory_id(number), reason=drop) for number, drop in enumerate(drops))
+
+    silence = stage.nothing(decision, found(1, 2, 3), Ranked(ranked=left, dropped=dropped))
+
+    assert silence == Silence(reason=reason)
+
+
+async def test_a_need_whose_memory_was_handed_over_is_silent_as_already_visible(world: World) -> None:
+    await world.remember(LESSON)
+    await fail(world, "make integration-test", FAILURE, "c1")
+    await world.deliver(await world.claim())
+
+    await fail(world, "make integration-test", FAILURE, "c2")
+
+    entry = (await world.audit(kind=AuditKind.PASS))[-1]
+    assert (entry.outcome, entry.reason) == ("silence", Reason.ALREADY_VISIBLE)
+    assert [candidate.drop_reason for candidate in entry.candidates] == ["already-shown"]
 
 
 @pytest.mark.parametrize(("host", "surface"), [("socket", True), ("claude-code", True), ("unheard-of", False)])

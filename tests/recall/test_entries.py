@@ -3,7 +3,7 @@
 from recall.contracts import Flag, Origin, Status
 from recall.documents import Document, Unreadable
 from recall.edits import append, render
-from recall.entries import FileChange, Guard, Known, changed
+from recall.entries import INDEXED, FileChange, Guard, Known, changed
 from recall.markers import FileHome
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
 
@@ -31,6 +31,14 @@ def test_terms_are_counted_the_frequent_first_title_and_tags_with_them() -> None
 
     assert one.terms == ("alpha", "one") and one.counts == bytes([2]) and one.length == 3
     assert set(two.terms) == {"two", "alpha", "beta"} and two.terms[0] == "alpha" and two.counts == bytes([2])
+
+
+def test_of_an_endless_record_the_beginning_can_be_found() -> None:
+    endless = a_memory("alpha " + "w " * INDEXED + "omega")
+
+    (one,) = look(render(endless, HOME)).added
+
+    assert one.record.text.endswith("omega") and "alpha" in one.terms and "omega" not in one.terms
 
 
 def test_an_append_leaves_earlier_rows_alone() -> None:

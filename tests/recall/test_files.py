@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recall.contracts import Origin, RecordState, Status
 from recall.files import (
     LARGEST,
+    MOST_RECORDS,
     Fresh,
     OutOfRange,
     ParsedFile,
@@ -84,6 +85,8 @@ def test_a_conflict_fails_closed_for_its_record_only(
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
+        (b"# h\nb\n" * (MOST_RECORDS + 1), "too-many-records"),
+        (f"{ONE}\nA.\n".encode() * (MOST_RECORDS + 1), "too-many-records"),
         (b"<<<<<<< HEAD\n- Limit is 10.\n=======\n- Limit is 20.\n>>>>>>> other\n", "conflict-markers"),
         (f"{ONE}\nA.\n<<<<<<< HEAD\nx\n||||||| base\ny\n=======\nz\n>>>>>>> b\n".encode(), "conflict-markers"),
         (f"{ONE}\ncaf\u00e9".encode("latin-1"), "not-utf-8"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from host.namespace import MARK, PROTOCOL
 from tests.support.daemon import Json, Refused, RunningDaemon, Wire
 
 pytestmark = [pytest.mark.reliability, pytest.mark.promise("bad-input")]
@@ -144,14 +145,14 @@ def test_bad_input_gets_a_clear_error_and_changes_nothing(name: str, daemon: Run
     with daemon.connect() as wire:
         wire.send_bytes(sent)
         answer = wire.receive()
-        greeted = wire.call("hello", client="test", protocol="remora-pre/1", capabilities=[])
+        greeted = wire.call("hello", client="test", protocol=PROTOCOL, capabilities=[])
 
     error = answer["error"]
     assert error["data"]["kind"] == kind
     assert isinstance(error["code"], int)
     assert error["data"]["problem"] and error["data"]["next"]
     assert len(json.dumps(answer)) < 2_000, "the error repeats what was sent"
-    assert greeted["channel"] == "pre", "the same connection goes on"
+    assert greeted["channel"] == MARK, "the same connection goes on"
     kept.still_there()
 
 
@@ -184,13 +185,8 @@ ODD = {
     "another-shape": {"text": {"text": {"text": []}}, "read": "all of it"},
 }
 TYPES = (
-    "user/message",
-    "tool/call",
-    "tool/result",
-    "session/start",
-    "session/set",
-    "session/compact",
-    "of/no/known/type",
+    *("user/message", "tool/call", "tool/result"),
+    *("session/start", "session/set", "session/compact", "of/no/known/type"),
 )
 
 
@@ -198,9 +194,8 @@ def test_odd_payloads_are_stored_and_their_sessions_go_on_even_after_a_restart(d
     sessions = {f"odd-{name}-{number}": (name, kind) for name in ODD for number, kind in enumerate(TYPES)}
     with daemon.connect() as wire:
         for session, (name, kind) in sessions.items():
-            wire.send_bytes(
-                append(event(1, session, eventType=kind)).replace(event_text(1), json.dumps(ODD[name]).encode())
-            )
+            odd = append(event(1, session, eventType=kind))
+            wire.send_bytes(odd.replace(event_text(1), json.dumps(ODD[name]).encode()))
             assert wire.receive()["result"]["accepted"] == 1, session
             wire.call("event.append", events=[event(2, session)])
             status = wire.call("session.status", sessionId=session)
@@ -264,7 +259,7 @@ def test_many_bad_clients_at_once_do_not_disturb_a_good_one(daemon: RunningDaemo
         one.start()
     try:
         with daemon.connect() as wire:
-            for number in range(100, 200):
+            for number in range(100, 140):
                 assert wire.call("event.append", events=[event(number, "calm")])["accepted"] == 1
     finally:
         stop.set()

@@ -14,6 +14,7 @@ from host.cli.answers import Health, Hits, Listed, Opened, Remembered, Verified
         (b'{"memoryId": "m"}', Remembered),
         (b'{"ok": true, "entries": 3, "row": null}', Verified),
         (b'{"ready": true, "parts": {"index": "ok", "queue": 3}}', Health),
+        (b'{"ready": true, "memory": {"files": 1, "problems": [{"file": "f", "memoryId": null}]}}', Health),
     ],
 )
 def test_unknown_fields_are_ignored_and_absent_ones_have_defaults(raw: bytes, kind: type) -> None:

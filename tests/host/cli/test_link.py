@@ -1,4 +1,4 @@
-"""One request, a typed answer; a daemon is started when there is none, and only then."""
+"""One request, a typed answer; a daemon is started when there is none, and only then; another's is not asked."""
 
 from pathlib import Path
 from typing import Any
@@ -8,21 +8,26 @@ import pytest
 
 from host.cli import link
 from host.client import DaemonAbsent, Refused
+from host.errors import RemoraError
+from host.namespace import env
 
 ABSENT = DaemonAbsent.__new__(DaemonAbsent)
 
 
 class FakeSocket:
-    """Stands in for `call_sync`: raises what it is given, one a call, then answers."""
+    """Stands in for `call_sync`: raises what it is given, one a call, then answers. `data`: the daemon's folder."""
 
-    def __init__(self, *raised: Exception) -> None:
+    def __init__(self, *raised: Exception, data: Path | str = "") -> None:
         self.raised = list(raised)
+        self.data = str(data)
         self.calls: list[tuple[str, Any]] = []
 
     def __call__(self, path: Path, method: str, params: Any, timeout: float = 0) -> msgspec.Raw:
         self.calls.append((method, params))
         if self.raised:
             raise self.raised.pop(0)
+        if method == "health":
+            return msgspec.Raw(msgspec.json.encode({"ready": True, "data": self.data, "pid": 77}))
         return msgspec.Raw(b'{"n": 1}')
 
 
@@ -33,12 +38,12 @@ def linked(monkeypatch: pytest.MonkeyPatch, socket: FakeSocket) -> list[str]:
     return started
 
 
-def test_a_running_daemon_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_daemon_is_asked_whose_data_it_keeps_and_then_once(monkeypatch: pytest.MonkeyPatch) -> None:
     socket = FakeSocket()
     started = linked(monkeypatch, socket)
 
     assert link.ask("metrics", {"a": 1}, dict[str, int]) == {"n": 1}
-    assert (socket.calls, started) == ([("metrics", {"a": 1})], [])
+    assert (socket.calls, started) == ([("health", {}), ("metrics", {"a": 1})], [])
 
 
 def test_without_a_daemon_one_is_started_and_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +51,37 @@ def test_without_a_daemon_one_is_started_and_asked_again(monkeypatch: pytest.Mon
     started = linked(monkeypatch, socket)
 
     assert link.ask("metrics", {}, dict[str, int]) == {"n": 1}
-    assert (len(socket.calls), started) == (2, ["once"])
+    assert [method for method, _ in socket.calls] == ["health", "health", "metrics"]
+    assert started == ["once"]
+
+
+def test_a_daemon_that_keeps_other_data_is_refused_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(env("data"), str(tmp_path / "mine"))
+    socket = FakeSocket(data=tmp_path / "theirs")
+    started = linked(monkeypatch, socket)
+
+    for asks in (lambda: link.ask("memory.list", {}, dict[str, int]), lambda: link.listen("a", "b", int, bool)):
+        with pytest.raises(RemoraError) as refused:
+            asks()
+        assert str(tmp_path / "theirs") in refused.value.problem and str(tmp_path / "mine") in refused.value.problem
+        assert "pid 77" in refused.value.problem and "remora-pre stop" in refused.value.next_step
+    assert ([method for method, _ in socket.calls], started) == (["health", "health"], [])
+
+
+def test_the_same_data_folder_by_another_name_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    monkeypatch.setenv(env("data"), str(tmp_path / "link"))
+    linked(monkeypatch, FakeSocket(data=tmp_path / "data"))
+
+    assert link.ask("metrics", {}, dict[str, int]) == {"n": 1}
+
+
+def test_one_can_always_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked(monkeypatch, FakeSocket(data="/theirs"))
+
+    assert link.ask_running("shutdown", {}, dict[str, int]) == {"n": 1}
 
 
 def test_asking_a_running_one_never_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +118,6 @@ def test_starting_passes_the_options_of_the_background(monkeypatch: pytest.Monke
 
     link.start_daemon()
 
-    (options, _, log), (_, socket, same_log) = seen
-    assert options == ["--background"] and log == same_log == link.paths().log_file
+    (options, _, log), (_, socket) = seen
+    assert options == ["--background"] and log == link.paths().log_file
     assert socket == link.paths().socket

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from host.cli import memory
 from host.cli.main import main
 from host.client import Refused
-from recall.contracts import Flag, MemoryRecord
+from recall.contracts import Flag, MemoryRecord, RecordState
 from tests.host.cli.fakes import FakeDaemon, answering
 from tests.support.builders import a_memory, a_memory_id
 
@@ -28,13 +28,14 @@ HIT = {
     "source": "lexical",
     "terms": ["run"],
 }
+LEGACY = a_memory("one", memory_id=ID, state=RecordState.LEGACY)
 GOT = {"record": a_memory("Use make check.", memory_id=ID, title="Tests", tags=("ci",)), "locator": None}
 
 
 def run(
     monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any], *arguments: str, said: str = ""
 ) -> tuple[Result, FakeDaemon]:
-    daemon = answering(monkeypatch, memory, answers)
+    daemon = answering(monkeypatch, memory, {"health": {"ready": True}} | answers)
     return CliRunner().invoke(main, list(arguments), input=said), daemon
 
 
@@ -110,7 +111,7 @@ def test_list_walks_the_pages_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -
 
     result, daemon = run(monkeypatch, {"memory.list": page}, "list", "--limit", "2")
 
-    assert [params.get("after") for _, params in daemon.asked] == [None, "more"]
+    assert [params.get("after") for method, params in daemon.asked if method == "memory.list"] == [None, "more"]
     assert result.output.count(ID) == 2 and "more than 2" in result.output
 
 
@@ -120,6 +121,43 @@ def test_a_list_shows_what_keeps_a_memory_back(monkeypatch: pytest.MonkeyPatch) 
     result, _ = run(monkeypatch, {"memory.list": {"records": [kept_back], "next": None}}, "list")
 
     assert "active, quarantined" in result.output
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_a_list_says_beside_the_answer_that_some_places_could_not_be_used(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    answers = {
+        "memory.list": {"records": [a_memory("one", memory_id=ID)], "next": None},
+        "health": {"ready": True, "memory": {"problemCount": 2}},
+    }
+
+    result, _ = run(monkeypatch, answers, "list", *arguments)
+
+    assert result.stderr == "2 places in memory files could not be used. See: remora-pre status\n"
+    assert ID in result.stdout
+
+
+def test_a_list_of_sound_files_says_nothing_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = run(monkeypatch, {"memory.list": {"records": [], "next": None}}, "list")
+
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("answers", "arguments"),
+    [
+        ({"memory.list": {"records": [LEGACY], "next": None}}, ["list"]),
+        ({"memory.search": {"hits": [HIT | {"state": "legacy"}], "degraded": False, "arms": []}}, ["search", "run"]),
+        ({"memory.get": {"record": LEGACY, "locator": None}}, ["show", ID]),
+    ],
+)
+def test_a_memory_without_a_marker_of_its_own_is_shown_as_such(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any], arguments: list[str]
+) -> None:
+    result, _ = run(monkeypatch, answers, *arguments)
+
+    assert "active, legacy" in result.output
 
 
 def test_an_empty_list_says_how_to_keep_something(monkeypatch: pytest.MonkeyPatch) -> None:

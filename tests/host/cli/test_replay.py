@@ -88,6 +88,18 @@ def test_people_see_the_packet_and_the_pass_that_made_it(transcript: Path, memor
     assert "result:failed" in shown and "handed over at event" in shown and MEMORY in shown
 
 
+def test_an_event_that_cannot_be_used_is_left_out_and_told(transcript: Path, memory: Path) -> None:
+    odd = record(6, "assistant", [{"type": "text", "text": "And more."}], uuid="not an id")
+    transcript.write_text(transcript.read_text() + odd + "\n")
+
+    said, as_json = replay(transcript, "--memory", memory), replay(transcript, "--memory", memory, "--json")
+
+    assert said.exit_code == as_json.exit_code == 0
+    assert said.output.endswith("Events that could not be used were left out: 1 invalid-params.\n")
+    assert json.loads(as_json.output)["leftOut"] == {"invalid-params": 1}
+    assert len(json.loads(as_json.output)["handedOver"]) == 1
+
+
 def test_what_is_no_transcript_is_refused_with_what_is_known(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a transcript\n")

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from host.cli import run as commands
 from host.cli.main import main
 from host.client import DaemonAbsent
+from recall.contracts import RecordState
 from tests.host.cli.fakes import FakeDaemon, answering
 
 HEALTHY = {"ready": True, "parts": {"index": "ok", "socket": "ok"}}
@@ -43,6 +44,47 @@ def test_status_of_a_well_daemon_names_its_parts(monkeypatch: pytest.MonkeyPatch
 
     assert result.exit_code == 0 and started == []
     assert "  index: ok\n" in result.output and "data folder" in result.output
+
+
+OTHERS = HEALTHY | {"data": "/theirs", "pid": 77}
+
+
+def test_status_of_anothers_daemon_shows_its_data_folder_and_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, _, _ = run(monkeypatch, {"health": OTHERS}, "status")
+    as_json, _, _ = run(monkeypatch, {"health": OTHERS}, "status", "--json")
+
+    assert "  data folder: /theirs\n" in said.output and "another data folder" in said.output
+    assert json.loads(as_json.output)["data"] == "/theirs"
+    assert said.exit_code == as_json.exit_code == 1
+
+
+def test_start_does_not_take_anothers_daemon_for_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _, started = run(monkeypatch, {"health": OTHERS}, "start")
+
+    assert result.exit_code == 1 and "/theirs" in result.output
+    assert started == []
+
+
+def test_status_counts_what_is_not_used_of_the_memory_files_and_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bad = {"file": "/m/a.md", "state": "malformed-anchor", "problem": "no id"}
+    whole = {"file": "/m/b.md", "line": 0, "state": "new-in-a-later-version", "problem": "The file is not used."}
+    problems = [*({**bad, "line": line} for line in range(1, 5)), whole, whole]
+    memory = {"files": 1, "records": 2, "problemCount": 30, "problems": problems, "missing": ["/gone"]}
+
+    result, _, _ = run(monkeypatch, {"health": HEALTHY | {"memory": memory}}, "status")
+
+    assert result.exit_code == 0
+    assert "  memory: 2 records in 1 file\n" in result.output
+    assert "30 places in memory files could not be used:\n" in result.output
+    assert "  /m/a.md, line 1: malformed-anchor: no id. Correct the marker.\n" in result.output
+    assert "  /m/b.md: new-in-a-later-version: The file is not used.\n  and 25 more\n" in result.output
+    assert "/gone is not there" in result.output
+
+
+def test_every_state_of_a_record_that_is_not_used_has_a_remedy() -> None:
+    assert {*RecordState} - {RecordState.ANCHORED, RecordState.LEGACY} <= commands.REMEDIES.keys()
 
 
 def test_status_ends_with_1_when_a_part_is_not_well(monkeypatch: pytest.MonkeyPatch) -> None:

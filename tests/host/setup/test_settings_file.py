@@ -46,7 +46,7 @@ def test_a_new_file_is_private_and_leaves_nothing_beside_it(tmp_path: Path) -> N
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_an_existing_file_keeps_its_mode_and_its_past(tmp_path: Path) -> None:
+def test_an_existing_file_keeps_its_past_and_with_our_token_in_it_is_private(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_bytes(b'{"a": 1}\r\n')
     file.chmod(0o644)
@@ -54,9 +54,23 @@ def test_an_existing_file_keeps_its_mode_and_its_past(tmp_path: Path) -> None:
     settings_file.write(file, OURS)
     settings_file.write(file, OURS + "\n")
 
-    assert mode(file) == 0o644
+    assert mode(file) == 0o600
     assert backup_of(file).read_bytes() == b'{"a": 1}\r\n'  # from before our first change
     assert mode(backup_of(file)) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [(0o644, OURS, 0o600), (0o640, OURS, 0o600), (0o400, OURS, 0o400), (0o644, "{}\n", 0o644), (0o755, "{}\n", 0o755)],
+)
+def test_a_mode_is_narrowed_for_a_token_and_else_kept(tmp_path: Path, before: int, text: str, after: int) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}\n\n")
+    file.chmod(before)
+
+    settings_file.write(file, text)
+
+    assert mode(file) == after
 
 
 def test_taking_ours_out_takes_the_backup_along(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Following a transcript while it is written, and what is heard of it beside the hooks."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,12 @@ def test_another_file_under_the_same_name_is_read_from_its_beginning(tmp_path: P
     (tmp_path / "new").rename(file)
 
     assert advance(state)[0] == (b"one\n", b"two\n")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.jsonl")
+
+    assert advance(begin(str(tmp_path / "t.jsonl")))[0] == ()
 
 
 def test_a_missing_file_has_nothing_to_say_until_it_comes(tmp_path: Path) -> None:
