@@ -228,7 +228,7 @@ def seq(entry: AuditEntry) -> int:
 @pytest.mark.promise("seen-only-delivered")
 @pytest.mark.promise("audit-first")
 @pytest.mark.promise("sent-is-final")
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(st.lists(moves, min_size=30, max_size=60))
 def test_whatever_clients_do_the_stores_hold_what_was_promised(
     tmp_path_factory: pytest.TempPathFactory, order: list[tuple[object, int, int, int]]
