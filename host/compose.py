@@ -21,6 +21,7 @@ from host.claims import Claims, Desk
 from host.clock import Clock, SystemClock
 from host.config import Config, Paths, install_key
 from host.connection import Methods, Shell
+from host.contracts import Rollout
 from host.database import open_database
 from host.errors import StoreFault
 from host.eventlog import SCHEMA as LOG_SCHEMA
@@ -113,9 +114,11 @@ async def open_parts(
                 step=step,
             )
 
-        stores = Stores(
-            replay=replay, history=histories.of, adopt=roots.adopt, wake=lambda runtime: workers.wake(runtime)
-        )
+        async def adopt(path: str, workspace: str) -> None:
+            if rollouts.of(workspace, "") is not Rollout.OFF:  # off: no index I/O
+                await roots.adopt(path, workspace)
+
+        stores = Stores(replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime))
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
         workers = Workers(sessions, tasks)
         inbox = Inbox(database, ledger, setup.policy.inbox)

@@ -161,6 +161,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT}")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # what was forgotten is overwritten, not only unlinked
     if durable:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":

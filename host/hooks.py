@@ -40,6 +40,20 @@ class Ear:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What the transcript told this time, and how to have it told again should it not be kept."""
+
+    envelopes: Sequence[EventEnvelope] = ()
+    shown: Sequence[str] = ()
+    ear: Ear | None = None
+    before: Tail | None = None
+
+    def unheard(self) -> None:
+        if self.ear is not None:
+            self.ear.tail = self.before
+
+
 class Hooks:
     """Serves hooks of every adapter, over HTTP and over the socket."""
 
@@ -62,10 +76,9 @@ class Hooks:
             known = ", ".join(sorted(ADAPTERS))
             raise ProtocolFault("unknown-host", f"No adapter for the host {host!r}.", f"Known hosts: {known}.")
         heard = adapter.decode(mend(raw), self._parts.clock.now(), self._own)
-        stored = await self._store(heard, host)
-        if heard.surface is None or not stored:
+        runtime = await self._store(heard, host)
+        if heard.surface is None or runtime is None:
             return Reply(result=b"")
-        runtime = await self._parts.sessions.find(heard.session_id, heard.agent_id)
         claim = await self._parts.claims.claim(runtime, Ask(surface=heard.surface, wait_ms=WAIT_MS))
         if not isinstance(claim, Claimed):
             return Reply(result=b"")
@@ -94,28 +107,32 @@ class Hooks:
             return Reply(result=b"", written=settle(claims.release), lost=settle(claims.release))
         return Reply(result=text, written=settle(claims.delivered), lost=settle(claims.release))
 
-    async def _store(self, heard: Heard, host: str) -> bool:
-        """Append what the hook and the host's transcript tell. False: the session is not known at all."""
+    async def _store(self, heard: Heard, host: str) -> SessionRuntime | None:
+        """Append what the hook and the host's transcript tell. None: the session is not known, or not open yet."""
         if not heard.session_id:
-            return False
+            return None
         workspace = await self._workspace(heard)
-        overheard, shown = await self._overhear(heard, workspace)
+        told = await self._overhear(heard, workspace)
         own = tuple(msgspec.structs.replace(envelope, workspace=workspace) for envelope in heard.envelopes)
-        envelopes = (*overheard, *own)
+        envelopes = (*told.envelopes, *own)
         if heard.surface is Surface.POST_TOOL:
             envelopes = (*envelopes, self._step_end(heard, workspace))
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
         if envelopes:
-            await self._parts.host.on_event(envelopes, host)
-            runtime = await self._parts.sessions.find(heard.session_id, heard.agent_id)
-        if shown and runtime is not None:
-            await self._parts.claims.settle_shown(runtime, shown)
-        return runtime is not None
+            try:
+                await self._parts.host.on_event(envelopes, host)
+            except BaseException:
+                told.unheard()  # what was read of the transcript is read again
+                raise
+            runtime = await self._parts.sessions.within(heard.session_id, heard.agent_id, WAIT_MS)
+        if told.shown and runtime is not None:
+            await self._parts.claims.settle_shown(runtime, told.shown)
+        return runtime
 
-    async def _overhear(self, heard: Heard, workspace: str) -> tuple[Sequence[EventEnvelope], Sequence[str]]:
+    async def _overhear(self, heard: Heard, workspace: str) -> "Told":
         """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
         if heard.transcript is None or heard.agent_id != "main":
-            return (), ()
+            return Told()
         ear = self._ears.get(heard.session_id)
         if ear is None:
             ear = Ear(Overhearing(heard.session_id, workspace, self._parts.clock.now()))
@@ -126,9 +143,10 @@ class Hooks:
         async with ear.lock:
             if ear.tail is None or ear.tail.path != heard.transcript:
                 ear.tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
-            lines, ear.tail = await asyncio.to_thread(advance, ear.tail)
+            before = ear.tail
+            lines, ear.tail = await asyncio.to_thread(advance, before)
             told = ear.overhearing.hear(lines)
-        return told.envelopes, told.shown
+        return Told(envelopes=told.envelopes, shown=told.shown, ear=ear, before=before)
 
     async def _workspace(self, heard: Heard) -> str:
         """Where the session works: fixed when it starts, for the host's `cwd` follows every `cd` of the agent."""

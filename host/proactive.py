@@ -49,7 +49,7 @@ class ProactiveMemoryHost:
     async def on_event(self, envelopes: Sequence[EventEnvelope], host: str = "socket") -> Appended:
         """Store the envelopes and return after the commit; their passes run as tasks of their sessions."""
         appended = await self.eventlog.append(envelopes, self.clock.now())
-        await self.workers.enqueue(appended.stored, host)
+        self.workers.enqueue(appended.stored, host)
         return appended
 
     async def consider(self, segment: Segment, runtime: SessionRuntime, now: Millis) -> Outcome:

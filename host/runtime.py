@@ -126,7 +126,7 @@ class SessionRuntime:
                 self._new_window("compact")
             case EventType.SESSION_END:
                 self.disposed = True
-            case EventType.TURN_END | EventType.ASSISTANT_MESSAGE | EventType.TOOL_CALL | EventType.TOOL_RESULT:
+            case EventType.TURN_END | EventType.ASSISTANT_MESSAGE | EventType.TOOL_CALL:  # the model has answered
                 self.boundary = None
             case _ if envelope.event_type == SESSION_SET:
                 wish = _read(envelope, _wish, Wish())
@@ -166,6 +166,7 @@ class SessionRuntime:
         self.delivered.clear()
         self.failures.clear()
         self.prompts = 0
+        self.hits = 0
         self.boundary = None
         self.gate = GateState()
 
@@ -236,6 +237,8 @@ class SessionRuntime:
                 self.gate = state_of(entry.gate.state)
             if entry.arms:
                 self.voted(entry.votes)
+            if entry.outcome == "packet" and entry.segment_id is not None:
+                self.hits += 1
         elif packet is None:
             return
         elif entry.kind is AuditKind.CLAIM and entry.outcome == "claimed":

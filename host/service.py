@@ -9,9 +9,9 @@ import msgspec
 from governance.errors import AuditUnavailable
 from governance.metrics import as_json
 from host.audits import Audits
-from host.claims import Ask
+from host.claims import MAX_WAIT_MS, Ask
 from host.connection import Peer, Reply, Shell
-from host.contracts import Claim, Claimed, MemoryPacket, Rollout, Surface
+from host.contracts import Claim, Claimed, MemoryPacket, Reason, Rollout, Surface
 from host.envelopes import EventsParams, read_events
 from host.errors import ProtocolFault
 from host.hooks import Hooks
@@ -51,6 +51,7 @@ METHODS = (
 )
 DEFAULT_WAIT_MS = 150
 PATIENCE_SECONDS = 5.0
+LEAST_WAIT_MS = 50  # a claim that waits for no pass waits so long for its session to be opened
 PROBLEMS_TOLD = 20  # of the memory files, in `health`
 
 
@@ -220,7 +221,12 @@ class Service:
         if wish is None:
             return StepResult(accepted=stored.accepted, duplicates=stored.duplicates, cursor=stored.cursor)
         last = params.events[-1]
-        runtime = await self._parts.sessions.find(wish.session_id or last.session_id, wish.agent_id or last.agent_id)
+        whose = (wish.session_id or last.session_id, wish.agent_id or last.agent_id)
+        runtime = await self._parts.sessions.within(*whose, min(wish.wait_ms, MAX_WAIT_MS))
+        if runtime is None:
+            return StepResult(
+                accepted=stored.accepted, duplicates=stored.duplicates, cursor=stored.cursor, reason=Reason.LATE
+            )
         claim = await self._parts.claims.claim(
             runtime, Ask(surface=wish.surface, request_id=wish.request_id, wait_ms=wish.wait_ms)
         )
@@ -241,7 +247,10 @@ class Service:
 
     async def _claim(self, request: Request, peer: Peer) -> ClaimResult:
         params = decode_params(request, ClaimParams)
-        runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
+        wait = max(LEAST_WAIT_MS, min(params.wait_ms, MAX_WAIT_MS))
+        runtime = await self._parts.sessions.within(params.session_id, params.agent_id, wait)
+        if runtime is None:
+            return ClaimResult(packet=None, reason=Reason.LATE)
         ask = Ask(surface=params.surface, request_id=params.request_id, wait_ms=params.wait_ms)
         return _claimed(await self._parts.claims.claim(runtime, ask))
 
@@ -334,9 +343,9 @@ class Service:
     async def _health(self, request: Request, peer: Peer) -> Health:
         library = await self._parts.library.status()
         parts = self._shell.parts() | {"index": "damaged" if library.damaged else "ok", "log": "ok", "audit": "ok"}
-        failed = self._parts.tasks.failed
-        if failed:
-            parts["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in sorted(failed.items()))
+        failing = self._parts.tasks.failing()
+        if failing:
+            parts["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in failing.items())
         ready = all(state == "ok" or state.startswith("off") for state in parts.values())
         memory = MemoryHealth(
             files=library.files,

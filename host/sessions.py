@@ -13,6 +13,8 @@ from recall.workspace import workspace_key
 Key = tuple[str, str]
 QUEUE_MAX = 512
 CHUNK = 256
+FOLD_CHUNK = 32  # between two of them others have their turn
+LIVE_MAX = 1024
 
 
 class History(Frozen, frozen=True, kw_only=True):
@@ -50,6 +52,7 @@ class Sessions:
         self._live: dict[Key, SessionRuntime] = {}
         self._opening: dict[Key, asyncio.Future[SessionRuntime]] = {}
         self._keys: dict[str, str] = {}
+        self._finding: set[asyncio.Future[SessionRuntime]] = set()  # kept, or they might be collected unfinished
 
     def known(self, session_id: str, agent_id: str) -> SessionRuntime | None:
         """The runtime if it is live."""
@@ -67,6 +70,7 @@ class Sessions:
         key = (envelope.session_id, envelope.agent_id)
         runtime = self._live.get(key)
         if runtime is None and envelope.event_seq == 1 and key not in self._opening:  # the session's very first
+            self._make_room()
             runtime = self._live[key] = SessionRuntime(self._scope(key), envelope.agent_id, self._policy)
         return runtime
 
@@ -80,6 +84,17 @@ class Sessions:
                 "unknown-session", "No event of this session and agent was received.", "Send one first."
             )
         return await self.open(session_id, agent_id)
+
+    async def within(self, session_id: str, agent_id: str, wait_ms: int) -> SessionRuntime | None:
+        """`find`, for as long as that takes no longer than `wait_ms`: a long past goes on being folded without us."""
+        runtime = self.known(session_id, agent_id)
+        if runtime is not None:
+            return runtime
+        finding = asyncio.ensure_future(self.find(session_id, agent_id))
+        self._finding.add(finding)
+        finding.add_done_callback(self._finding.discard)
+        done, _ = await asyncio.wait({finding}, timeout=wait_ms / 1000)
+        return finding.result() if done else None
 
     def let_go(self, runtime: SessionRuntime) -> None:
         """Forget a runtime that has nothing more to hear; the log keeps its past."""
@@ -112,6 +127,7 @@ class Sessions:
             opening = asyncio.get_running_loop().create_future()
             self._opening[key] = opening
             try:
+                self._make_room()
                 runtime = self._live[key] = await self._restored(key)
                 self._stores.wake(runtime)
                 opening.set_result(runtime)
@@ -122,6 +138,14 @@ class Sessions:
             finally:
                 del self._opening[key]
         return await opening
+
+    def _make_room(self) -> None:
+        """Beyond `LIVE_MAX` runtimes those that were quiet longest leave memory; the log keeps their past."""
+        if len(self._live) < LIVE_MAX:
+            return
+        quiet = [one for one in self._live.values() if one.idle.is_set() and not one.lock.locked()]
+        for runtime in sorted(quiet, key=lambda one: one.last_seen)[: LIVE_MAX // 8]:
+            self.let_go(runtime)
 
     async def _restored(self, key: Key) -> SessionRuntime:
         history = await self._stores.history(*key)
@@ -138,7 +162,7 @@ class Sessions:
         waiting = list(history.entries)
         scope = runtime.scope
         while passed:
-            chunk = await self._stores.replay(scope.session_id, scope.agent_id, runtime.enqueued_seq, CHUNK)
+            chunk = await self._stores.replay(scope.session_id, scope.agent_id, runtime.enqueued_seq, FOLD_CHUNK)
             for envelope in chunk:
                 if envelope.event_seq > passed:
                     break
@@ -149,7 +173,7 @@ class Sessions:
                 runtime.has_read(history.reads.get(envelope.event_seq, ()))
                 runtime.enqueued_seq = envelope.event_seq
                 _apply(runtime, waiting, envelope.event_seq, history)
-            if len(chunk) < CHUNK or chunk[-1].event_seq >= passed:
+            if len(chunk) < FOLD_CHUNK or chunk[-1].event_seq >= passed:
                 break
         _apply(runtime, waiting, runtime.event_seq, history)
         runtime.behind = True

@@ -155,6 +155,8 @@ class Stage:
             entry = of_event(AuditKind.DROP, InboxState.REPLACED, Reason.REPLACED, self.owner(runtime), self._now())
             drops.append(about(entry, pending.packet))
         await inbox.offer(packet, [self._entry(walk, runtime), *drops])
+        if walk.segment is not None:
+            runtime.hits += 1
         return walk
 
     async def _joined(self, packet: MemoryPacket, pending: Slot, runtime: SessionRuntime) -> MemoryPacket:

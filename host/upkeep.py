@@ -15,7 +15,10 @@ async def catch_up(parts: Parts) -> None:
     for session in await parts.eventlog.sessions(RECENT_SESSIONS):
         if session.last_at >= since:
             for first in await parts.eventlog.agents(session.session_id):
-                parts.workers.wake(await parts.sessions.open(first.session_id, first.agent_id))
+                opening = parts.sessions.open(first.session_id, first.agent_id)
+                (opened,) = await asyncio.gather(opening, return_exceptions=True)
+                if isinstance(opened, BaseException):  # one session's fault is not the next one's
+                    parts.host.log.error("session.unopened", error=type(opened).__name__)
 
 
 async def let_idle_go(parts: Parts) -> None:

@@ -46,7 +46,7 @@ class Workers:
             if self._appends < BUSY_APPENDS:
                 self._calm.set()
 
-    async def enqueue(self, stored: Sequence[EventEnvelope], host: str) -> None:
+    def enqueue(self, stored: Sequence[EventEnvelope], host: str) -> None:
         """Hand stored envelopes to their runtimes. What does not fit a queue is read from the log later.
 
         Calls come in the order of their commits, and what is queued here is queued before anything is awaited: no
@@ -60,9 +60,13 @@ class Workers:
             else:
                 self._queue(envelope, runtime, host)
         for session_id, agent_id in absent:
-            runtime = await self.sessions.open(session_id, agent_id)
-            runtime.host = host
-            self.wake(runtime)
+            self._tasks.spawn(self._open(session_id, agent_id, host), name="open")
+
+    async def _open(self, session_id: str, agent_id: str, host: str) -> None:
+        """A long past takes a while to fold: no acknowledgement waits for it."""
+        runtime = await self.sessions.open(session_id, agent_id)
+        runtime.host = host
+        self.wake(runtime)
 
     def _queue(self, envelope: EventEnvelope, runtime: SessionRuntime, host: str) -> None:
         runtime.host = host

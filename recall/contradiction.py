@@ -73,6 +73,11 @@ class Reading:
         return tuple(tokens for part in parts if (tokens := _tokens(part)))
 
     @cached_property
+    def openings(self) -> frozenset[str]:
+        """The first words of its sentences."""
+        return frozenset(sentence[0] for sentence in self.sentences)
+
+    @cached_property
     def replaced(self) -> tuple[frozenset[str], ...]:
         """The terms of each thing that the text says is no longer so."""
         return tuple(frozenset(distinct(found)) for found in _REPLACED.findall(normal(self.text).lower()))
@@ -84,7 +89,7 @@ class Reading:
         return frozenset([*dotted, *(name for name in entities(self.text) if not name.isalpha())])
 
 
-@lru_cache(maxsize=512)  # records come back pass after pass
+@lru_cache(maxsize=2048)  # records come back pass after pass
 def reading(text: str) -> Reading:
     """The reading of a text."""
     return Reading(text)
@@ -95,7 +100,12 @@ def contradicts(newer: str, older: str) -> bool:
     """Whether the newer text takes back the older one. Texts of different matters never do."""
     one, two = reading(newer), reading(older)
     # The cheap signs first: most pairs show none, and their terms need not be made.
-    signs = _other_slot(one, two) or ((one.denies or two.denies) and _opposite(one, two)) or _replaces(one, two)
+    alike = not one.openings.isdisjoint(two.openings)
+    signs = (
+        (alike and _other_slot(one, two))
+        or ((one.denies or two.denies) and _opposite(one, two))
+        or (bool(one.replaced) and _replaces(one, two))
+    )
     return signs and len(one.terms & two.terms) >= 2
 
 

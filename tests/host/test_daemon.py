@@ -328,7 +328,8 @@ def test_in_the_background_it_writes_to_its_log_file(start: Start, paths: Paths)
     paths.log_file.write_text("x" * (4 * 1024 * 1024 + 1))
     process = start("background")
     with closing(bind_loopback(0)):
-        while not paths.log_file.with_name("daemon.log.1").exists() or "daemon.ready" not in paths.log_file.read_text():
+        before = paths.log_file.with_name("daemon.log.1")
+        while not (before.exists() and paths.log_file.exists() and "daemon.ready" in paths.log_file.read_text()):
             assert process.poll() is None
 
     assert paths.log_file.stat().st_mode & 0o777 == 0o600

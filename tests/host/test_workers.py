@@ -78,7 +78,7 @@ class Rig:
         return made
 
     async def append(self, *sessions: str, host: str = "socket") -> None:
-        await self.workers.enqueue(self.commit(*sessions), host)
+        self.workers.enqueue(self.commit(*sessions), host)
 
     async def calm(self, session: str = SESSION) -> SessionRuntime:
         runtime = await self.sessions.find(session, AGENT)
@@ -149,8 +149,8 @@ async def test_a_full_queue_takes_no_more_and_the_rest_is_read_from_the_log(rig:
 async def test_what_is_told_again_is_heard_once(rig: Rig) -> None:
     stored = rig.commit(SESSION, SESSION)
 
-    await rig.workers.enqueue(stored, "socket")
-    await rig.workers.enqueue(stored, "socket")
+    rig.workers.enqueue(stored, "socket")
+    rig.workers.enqueue(stored, "socket")
 
     await rig.calm()
     assert rig.heard[SESSION] == [1, 2]
@@ -218,10 +218,9 @@ async def test_a_session_that_is_asked_for_while_its_first_event_comes_is_one_se
     rig.open_gate.clear()
     asked = asyncio.create_task(rig.sessions.find(SESSION, AGENT))
     await breathe()
-    told = asyncio.create_task(rig.workers.enqueue(stored, "socket"))
+    rig.workers.enqueue(stored, "socket")
     await breathe()
     rig.open_gate.set()
-    await told
 
     assert await asked is await rig.calm()
     assert rig.heard[SESSION] == [1]
