@@ -88,11 +88,13 @@ class Stage:
 
     async def audience(self, runtime: SessionRuntime, sure: Ranked, found: Found) -> Audience:
         """Whom the packet is for, and what holds in the index now."""
-        ids = [scored.candidate.memory_id for scored in sure.ranked]
+        digests = {scored.candidate.memory_id: scored.candidate.record_digest for scored in sure.ranked}
+        if found.degraded or self._library.version != found.index_version:  # else the index holds what was found
+            digests = await self._library.digests(list(digests), runtime.scope)
         return Audience(
             scope=runtime.scope,
             index_version=self._library.version,
-            digests=await self._library.digests(ids, runtime.scope),
+            digests=digests,
             surface_available=self.surface(runtime),
             degraded=found.degraded,
             context_version=runtime.context_version,

@@ -12,8 +12,10 @@ _WORDS = (
 WORDS = _WORDS.split()
 
 
-def words(chance: random.Random, count: int) -> str:
-    return " ".join(chance.choice(WORDS) for _ in range(count))
+def words(seed: int | str, size: int = 680) -> str:
+    """Text of about `size` characters, always the same for a seed."""
+    chance = random.Random(seed)
+    return " ".join(chance.choice(WORDS) for _ in range(size // 6))[:size]
 
 
 def event(session: str, number: int, event_type: str, payload: Json, folder: str, **more: Any) -> Json:
@@ -37,12 +39,11 @@ def event(session: str, number: int, event_type: str, payload: Json, folder: str
 def turn(session: str, number: int, folder: str, size: int = 800) -> Json:
     """Event `number` of an endless session: call, good result, call, good result, reply; a failure now and then.
     The payload has about `size` bytes."""
-    chance = random.Random(f"{session}/{number}")
-    text = words(chance, size // 7)[: size - 120]
+    text = words(f"{session}/{number}", size - 120)
     call = f"{session}-{number // 2}"
     match number % 5:
         case 0 | 2:
-            payload: Json = {"tool": "shell", "args": f"make {chance.choice(WORDS)} # {text}"}
+            payload: Json = {"tool": "shell", "args": f"make {WORDS[number % len(WORDS)]} # {text}"}
             return event(session, number, "tool/call", payload, folder, callId=call)
         case 1 | 3:
             ok = number % 50 != 1
@@ -57,7 +58,7 @@ def lesson(number: int) -> tuple[str, str]:
     chance = random.Random(number)
     error = f"E{number:04d}Mismatch"
     part = f"{chance.choice(WORDS)}_{chance.choice(WORDS)}_{number}"
-    memory = f"{error} in {part}: the {words(chance, 3)} must be rebuilt with `make {part}` before the tests run."
+    memory = f"{error} in {part}: the {words(number, 24)} must be rebuilt with `make {part}` before the tests run."
     output = (
         f'Traceback (most recent call last):\n  File "src/{part}.py", line {number}\n{error}: {part} is out of date'
     )
