@@ -1,21 +1,28 @@
 """What our hooks add to a step of the real Claude Code beside no hooks: pairs of runs in turn, a daemon with records.
 
 The scripted model answers at once, so the time between two of its requests is the client's whole step: the tool, the
-hooks, its own work. `python -m tests.bench.bench_hook [--json] [--pairs N] [--steps N] [--records N]`
+hooks, its own work. A hook also moves the client against its own timers, so that a step with hooks can even be the
+shorter one; therefore the client's log is asked too how long it waited for our answers.
+`python -m tests.bench.bench_hook [--json] [--pairs N] [--steps N] [--records N]`
 """
 
 import argparse
 import itertools
+import re
 import statistics
 import tempfile
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from tests.bench.load import lesson
-from tests.bench.measure import Figure, percentile, run
+from tests.bench.measure import Figure, of, percentile, run
 from tests.e2e.driver import Json, Model, bash, reply
-from tests.e2e.installed import client, install
+from tests.e2e.installed import client, install, repository
 from tests.support.daemon import RunningDaemon
+
+PER_STEP = 2  # PostToolUse (or its failure) and PostToolBatch
+HOOK_LINE = re.compile(r"^(?P<at>\S+) \[DEBUG\] Hooks: HTTP hook (?P<what>POST to|response status 2)", re.MULTILINE)
 
 
 def measure(options: argparse.Namespace) -> Sequence[Figure]:
@@ -24,6 +31,7 @@ def measure(options: argparse.Namespace) -> Sequence[Figure]:
         with RunningDaemon(folder / "daemon") as daemon:
             project = folder / "hooked" / "project"
             install(project, daemon)
+            repository(folder / "bare" / "project")
             with daemon.connect() as wire:
                 for number in range(options.records):
                     wire.call("memory.remember", text=lesson(number)[0], workspace=str(project))
@@ -34,6 +42,7 @@ def measure(options: argparse.Namespace) -> Sequence[Figure]:
                     step = _median_step(folder / ("hooked" if with_hooks else "bare"), daemon, options.steps)
                     if pair:  # the first pair warms up
                         (ours if with_hooks else bare).append(step)
+            waits = _waits(folder / "hooked", daemon, options.steps)
     differences = [mine - none for mine, none in zip(ours, bare, strict=True)]
     middle = statistics.median(differences)
     return [
@@ -51,7 +60,10 @@ def measure(options: argparse.Namespace) -> Sequence[Figure]:
                 "differences ms": [round(value, 2) for value in differences],
                 "steps a run": options.steps,
             },
-        )
+        ),
+        replace(
+            of("wait for one answer of ours, as the client logs it", "ms", waits), notes={"answers a step": PER_STEP}
+        ),
     ]
 
 
@@ -70,8 +82,26 @@ def _median_step(folder: Path, daemon: RunningDaemon, steps: int) -> float:
     return statistics.median(1000 * (after - before) for before, after in itertools.pairwise(times))
 
 
+def _waits(folder: Path, daemon: RunningDaemon, steps: int) -> list[float]:
+    """Milliseconds from each HTTP hook's request to its answer, in one run with the client's log switched on."""
+    log = folder / "debug.log"
+    with Model(_script(steps)) as model:
+        claude = client(folder, model, daemon)
+        claude.arguments = ["--debug-file", str(log)]
+        assert claude.say("Run the steps.").code == 0
+    waits, asked = [], None
+    for match in HOOK_LINE.finditer(log.read_text(encoding="utf-8", errors="replace")):
+        at = datetime.fromisoformat(match["at"])
+        if match["what"] == "POST to":
+            asked = at
+        elif asked is not None:
+            waits.append((at - asked).total_seconds() * 1000)
+            asked = None
+    return waits
+
+
 def _interval(values: Sequence[float]) -> str:
-    """The median's distribution-free 95 % interval; for fewer than six values their whole range."""
+    """A bootstrap 95 % interval of the median; for fewer than six values their whole range."""
     ordered = sorted(values)
     count = len(ordered)
     if count < 6:

@@ -27,10 +27,15 @@ def ours(daemon: RunningDaemon, folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def install(project: Path, daemon: RunningDaemon) -> None:
-    """Make `project` a git repository and register our hooks there, as a user would."""
+def repository(project: Path) -> None:
+    """A git repository without commits."""
     project.mkdir(parents=True, exist_ok=True)
     subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
+
+
+def install(project: Path, daemon: RunningDaemon) -> None:
+    """Make `project` a git repository and register our hooks there, as a user would."""
+    repository(project)
     ours(daemon, project, "init", "--host", HOOKED, "--yes")
 
 
