@@ -48,6 +48,7 @@ LOCK_ATTEMPTS = 100
 LOCK_PAUSE_SECONDS = 0.05
 HEALTH_SECONDS = 1.0
 LOG_BYTES = 4 * 1024 * 1024
+GC_THRESHOLDS = (20_000, 20, 50)  # a pass makes thousands of acyclic things: by default it is collected ten times
 
 
 class Options(Frozen, frozen=True, kw_only=True):
@@ -117,6 +118,7 @@ class Daemon:
             await self._open_http(methods)
         gc.collect()
         gc.freeze()  # what was made at the start stays: later collections need not look at it
+        gc.set_threshold(*GC_THRESHOLDS)
 
     async def _listen(self, listener: Listener) -> None:
         await listener.open()

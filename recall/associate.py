@@ -44,9 +44,8 @@ async def associate(
     """Candidates of all arms in the order of `arms`, each arm's report, and the statistics that confidence needs."""
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(_ask(arm, cue, index, policy, clock_micros)) for arm in arms]
-        counting = group.create_task(_count(cue, index, policy))
     answers = [task.result() for task in asked]
-    statistics = counting.result()
+    statistics = await _count(cue, index, policy)  # afterwards: a search has counted its terms already
     if any(answer.report.name == SourceName.LEXICAL and answer.report.shortfall for answer in answers):
         answers.append(_from_memory(cue, index, clock_micros))
     return Found(

@@ -109,10 +109,12 @@ class Library:
     async def verify(self, ids: Collection[str], scope: RuntimeScope | None = None) -> dict[str, str]:
         """`digests`, after a look at the files concerned: before a claim, so that nothing is shown that has changed."""
         try:
-            seen, known = await self._read(
-                lambda connection: (records.stamps(connection, ids, scope), records.digests(connection, ids, scope))
+            changed, known = await self._read(
+                lambda connection: (
+                    self._catalogue.changed(records.stamps(connection, ids, scope)),
+                    records.digests(connection, ids, scope),
+                )
             )
-            changed = await asyncio.to_thread(self._catalogue.changed, seen)
             if not changed:
                 return known
             await self._catalogue.take_in(changed)

@@ -9,7 +9,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -68,10 +68,18 @@ class _Sight(Frozen, frozen=True, kw_only=True):
     untimely: Mapping[int, str]  # row id -> its terms
 
 
-def search(connection: sqlite3.Connection, asked: Search, view: View) -> list[Candidate]:
+class Searched(NamedTuple):
+    """The best records, and the document counts of the terms that were asked for: they had to be read anyway."""
+
+    candidates: list[Candidate]
+    statistics: TermStatistics
+
+
+def search(connection: sqlite3.Connection, asked: Search, view: View) -> Searched:
     """Eligible records that hold any of the terms, best first; scores are positive, higher is better."""
     sight = _sight(connection, view)
     by_scope = _counts(connection, asked.terms, sight)
+    counted = _summed(by_scope, sight)
     weights = _weights(by_scope, sight)
     whole = sum(weights.values())
     for term, counts in _completions(connection, asked.prefix, sight).items():
@@ -86,19 +94,22 @@ def search(connection: sqlite3.Connection, asked: Search, view: View) -> list[Ca
         score, matched = _bm25(row, terms, weights, sight.mean_length)
         scored.append((-score, row[6], matched, row, terms))
     scored.sort(key=lambda one: one[:2])
-    return [
+    candidates = [
         _candidate(row, terms, SourceName.LEXICAL, (-score, min(1.0, matched / whole) if whole else 0.0))
         for score, _, matched, row, terms in scored[: asked.limit]
     ]
+    return Searched(candidates, counted)
 
 
 def statistics(connection: sqlite3.Connection, terms: Sequence[str], view: View) -> TermStatistics:
     """Document counts of the terms over the eligible records."""
     sight = _sight(connection, view)
-    counts = _counts(connection, terms, sight)
-    return TermStatistics(
-        total=sight.records, counts={term: total for term, by in counts.items() if (total := sum(by.values())) > 0}
-    )
+    return _summed(_counts(connection, terms, sight), sight)
+
+
+def _summed(by_scope: Mapping[str, Mapping[int, int]], sight: _Sight) -> TermStatistics:
+    counts = {term: total for term, by in by_scope.items() if (total := sum(by.values())) > 0}
+    return TermStatistics(total=sight.records, counts=counts)
 
 
 def by_id(connection: sqlite3.Connection, memory_ids: Sequence[str], view: View) -> list[Candidate]:

@@ -51,6 +51,7 @@ class Snapshot:
     now: Millis
     held: Hot = field(default_factory=Hot)
     health: Health = field(default_factory=Health)
+    counted: dict[RuntimeScope, tuple[frozenset[str], TermStatistics]] = field(default_factory=dict)  # by `match`
 
     async def match(
         self, terms: Sequence[str], scope: RuntimeScope, limit: int, prefix: str = ""
@@ -60,7 +61,9 @@ class Snapshot:
         Raises IndexFault when the index cannot be read.
         """
         asked = Search(terms=terms, limit=limit, prefix=prefix)
-        return await self._ask(lambda connection: lookup.search(connection, asked, self._view(scope)))
+        found = await self._ask(lambda connection: lookup.search(connection, asked, self._view(scope)))
+        self.counted[scope] = frozenset(terms), found.statistics
+        return found.candidates
 
     async def by_id(self, memory_ids: Sequence[str], scope: RuntimeScope) -> Sequence[Candidate]:
         """Visible records by id, whatever their status, in the order asked. Raises IndexFault."""
@@ -72,6 +75,10 @@ class Snapshot:
 
     async def statistics(self, terms: Sequence[str], scope: RuntimeScope) -> TermStatistics:
         """Document counts of `terms` over the eligible records. Raises IndexFault."""
+        asked, known = self.counted.get(scope, (frozenset(), None))
+        if known is not None and asked.issuperset(terms):
+            counts = {term: known.counts[term] for term in terms if term in known.counts}
+            return TermStatistics(total=known.total, counts=counts)
         return await self._ask(lambda connection: lookup.statistics(connection, terms, self._view(scope)))
 
     def hot(self, scope: RuntimeScope) -> Sequence[Candidate]:

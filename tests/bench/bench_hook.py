@@ -61,9 +61,7 @@ def measure(options: argparse.Namespace) -> Sequence[Figure]:
                 "steps a run": options.steps,
             },
         ),
-        replace(
-            of("wait for one answer of ours, as the client logs it", "ms", waits), notes={"answers a step": PER_STEP}
-        ),
+        of("wait for one answer of ours, as the client logs it", "ms", waits, notes={"answers a step": PER_STEP}),
     ]
 
 

@@ -53,12 +53,29 @@ def turn(session: str, number: int, folder: str, size: int = 800) -> Json:
             return event(session, number, "assistant/message", {"text": text}, folder)
 
 
+FORMS = (
+    "{error} in {part}: the {words} must be rebuilt with `make {part}` before the tests run.",
+    "When {part} raises {error}, delete its cache folder first; {words}.",
+    "{part} was split in March: {error} means that {words} still import the old half.",
+    "Do not edit {part} by hand, it is generated. {error} says the generator is older than {words}.",
+    "The {words} need port 54{part}; without it you see {error}.",
+    "Ask the platform team for a token of {part}, else {error}. It concerns {words}.",
+    "{error}? Start the {part} container; {words} wait for it.",
+    "We pinned {part} because of {error} in its last release, see {words}.",
+    "{words}: {part} keeps them in UTC, and {error} is what a local time gives.",
+    "Restart {part} after a migration. Otherwise {error}, together with {words}.",
+    "{error} comes from {part} when the lock file is stale; refresh it, then {words}.",
+    "Only {part} may write there. {error} tells that {words} tried to.",
+)
+
+
 def lesson(number: int) -> tuple[str, str]:
     """A memory, and the failing output that it is about. Every one has words that no other has."""
     chance = random.Random(number)
     error = f"E{number:04d}Mismatch"
     part = f"{chance.choice(WORDS)}_{chance.choice(WORDS)}_{number}"
-    memory = f"{error} in {part}: the {words(number, 24)} must be rebuilt with `make {part}` before the tests run."
+    form = FORMS[number % len(FORMS)]
+    memory = form.format(error=error, part=part, words=words(number, 20))
     output = (
         f'Traceback (most recent call last):\n  File "src/{part}.py", line {number}\n{error}: {part} is out of date'
     )

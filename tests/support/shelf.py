@@ -42,7 +42,8 @@ class Shelf:
         return ensure_root(self.connection, Place(path=path, folder=path), scope, Origin.USER)
 
     def search(self, query: str, limit: int = 50, prefix: str = "", view: View = VIEW) -> list[Candidate]:
-        return lookup.search(self.connection, Search(terms=distinct(query), limit=limit, prefix=prefix), view)
+        asked = Search(terms=distinct(query), limit=limit, prefix=prefix)
+        return lookup.search(self.connection, asked, view).candidates
 
     def ids(self, query: str, **more: object) -> list[str]:
         return [hit.memory_id for hit in self.search(query, **more)]  # type: ignore[arg-type]
