@@ -1,5 +1,6 @@
 """What happens to one stored envelope: fold it in, run its pass, or, at a lifecycle event, reset and seed."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,6 +54,7 @@ class Hearing:
         await self.sessions.follow(runtime, envelope)
         window = runtime.window_no
         segment = runtime.take(envelope)
+        await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         scope, now = runtime.scope, envelope.observed_at
         if self.rollouts.asleep(scope.workspace, scope.session_id, now):
             if segment is not None:

@@ -5,6 +5,7 @@ fault is a silence), 11 (nothing unrecorded can be claimed), 12 (same events, in
 same decisions).
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -78,6 +79,7 @@ class ProactiveMemoryHost:
         found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
         walk = lap("association", walk, decision=gated.answer, found=found)
         ranked = rank(found.candidates, runtime.visible(), policy.rank, now)  # rank
+        await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?
         walk = lap("rank", walk, ranked=ranked, sure=sure)
         if gated.answer.intent is Intent.PREFETCH or not sure.ranked:

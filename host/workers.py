@@ -1,7 +1,7 @@
 """The session tasks: envelopes wait in their runtime's queue and are heard one after the other, in the log's order.
 
 One task a session, while it has something to do. Ingestion goes first: while many appends are under way, passes wait a
-little (never longer than `PAUSE_SECONDS` a round).
+little (never longer than `PAUSE_SECONDS` a round); while any is, each envelope lets it go first (`MOMENT_SECONDS`).
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from recall.contracts import EventEnvelope
 
 BUSY_APPENDS = 8
 PAUSE_SECONDS = 0.1
+MOMENT_SECONDS = 0.002
 ROUND = 32
 BACKLOG = 64
 
@@ -32,11 +33,14 @@ class Workers:
         self._appends = 0
         self._calm = asyncio.Event()
         self._calm.set()
+        self._none = asyncio.Event()
+        self._none.set()
 
     @contextmanager
     def appending(self) -> Iterator[None]:
         """Around an append: many at once hold passes back."""
         self._appends += 1
+        self._none.clear()
         if self._appends >= BUSY_APPENDS:
             self._calm.clear()
         try:
@@ -45,6 +49,8 @@ class Workers:
             self._appends -= 1
             if self._appends < BUSY_APPENDS:
                 self._calm.set()
+            if not self._appends:
+                self._none.set()
 
     def enqueue(self, stored: Sequence[EventEnvelope], host: str) -> None:
         """Hand stored envelopes to their runtimes. What does not fit a queue is read from the log later.
@@ -96,18 +102,20 @@ class Workers:
                 await self.sessions.refill(runtime)
                 if not runtime.queue and not runtime.behind:
                     return
-                await self._give_way()
+                await self._wait(self._calm, PAUSE_SECONDS)
                 async with runtime.lock:
                     for _ in range(min(ROUND, len(runtime.queue))):
+                        await self._wait(self._none, MOMENT_SECONDS)
                         await self.hear(runtime.queue.popleft(), runtime)
         finally:
             runtime.idle.set()
 
-    async def _give_way(self) -> None:
-        if self._calm.is_set():
+    async def _wait(self, condition: asyncio.Event, seconds: float) -> None:
+        """Wait for a condition, but never longer than that."""
+        if condition.is_set():
             return
         try:
-            async with asyncio.timeout(PAUSE_SECONDS):
-                await self._calm.wait()
+            async with asyncio.timeout(seconds):
+                await condition.wait()
         except TimeoutError:
             return

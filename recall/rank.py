@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, utils
 
 from recall.analyzer import distinct
 from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, SourceName, Status
-from recall.contradiction import contradicts
+from recall.contradiction import Reading, contradicts, reading
 
 DAY = 86_400_000
 RELATED = 0.3  # share of terms in common below which two records are not compared for contradiction
@@ -76,6 +76,7 @@ class _One:
     candidate: Candidate
     terms: frozenset[str]
     mask: int
+    reading: Reading
 
     def among(self, others: Iterable["_One"], share: float) -> list["_One"]:
         """Those of `others` with which this share of the smaller one's terms, and at least one, is common."""
@@ -207,12 +208,12 @@ def _read(scored: Iterable[Scored]) -> list[_One]:
     for one in scored:
         terms = _terms(one.candidate)
         mask = sum(1 << bits.setdefault(term, len(bits)) for term in terms)
-        read.append(_One(one, one.candidate, terms, mask))
+        read.append(_One(one, one.candidate, terms, mask, reading(one.candidate.payload)))
     return read
 
 
 def _takes_back(newer: _One, older: _One) -> bool:
-    if (newer.mask & older.mask).bit_count() < 2:
+    if (newer.mask & older.mask).bit_count() < 2 or not newer.reading.may_take_back(older.reading):
         return False
     one, two = newer.candidate, older.candidate
     return one.created_at > two.created_at and one.scope == two.scope and contradicts(one.payload, two.payload)
