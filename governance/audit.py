@@ -43,6 +43,7 @@ _CONDITIONS = {  # field of the filter -> condition
 
 Ids = Callable[[str], str]
 Statement = Callable[[sqlite3.Connection], AuditEntry]
+Also = Callable[[sqlite3.Connection], object]
 Numbered = tuple[int, AuditEntry]
 
 
@@ -99,23 +100,34 @@ class Audit:
         self._database = database
         self._key = key
         self._ids = ids
+        self.problem = ""  # why the last entries could not be written
         self._subscriptions: list[Subscription] = []
 
     def ref(self, name: str) -> str:
         """The keyed name of a session or an agent."""
         return session_ref(self._key, name)
 
-    async def append(self, entries: Sequence[AuditEntry]) -> tuple[AuditEntry, ...]:
-        """Chain and commit `entries` in their order; the stored entries. Raises AuditUnavailable."""
+    async def append(self, entries: Sequence[AuditEntry], also: Also | None = None) -> tuple[AuditEntry, ...]:
+        """Chain and store `entries` in their order, then run `also`, all or nothing; the stored entries.
+
+        Raises AuditUnavailable (disk full, I/O error), and whatever `also` raises.
+        """
         statements = [self.statement(entry) for entry in entries]
+
+        def work(connection: sqlite3.Connection) -> tuple[AuditEntry, ...]:
+            stored = tuple(statement(connection) for statement in statements)
+            if also is not None:
+                also(connection)
+            return stored
+
         try:
-            stored = await self._database.write(
-                lambda connection: tuple(statement(connection) for statement in statements)
-            )
+            stored = await self._database.write(work)
         except sqlite3.Error as error:
+            self.problem = str(error)
             raise AuditUnavailable(
                 f"The audit could not be written: {error}.", "Check the disk and the data folder."
             ) from error
+        self.problem = ""
         self.publish(stored)
         return stored
 

@@ -9,7 +9,6 @@ from recall.contracts import (
     ArmReport,
     Candidate,
     ContextCursor,
-    Drop,
     Frozen,
     Millis,
     RuntimeScope,
@@ -171,7 +170,7 @@ class AuditEntry(Frozen, frozen=True, kw_only=True):
     claim_id: str | None = None
     surface: str | None = None
     memory_id: str | None = None
-    note: str | None = None  # an error class, or a number as text; never free text
+    note: str | None = None  # an error class, a number as text or a workspace's keyed name; never free text
     prev_digest: str = ""
     digest: str = ""
     decision_digest: str = ""
@@ -228,7 +227,6 @@ __all__ = [
     "AuditKind",
     "CandidateRule",
     "CandidateTrace",
-    "Drop",
     "EvidenceKind",
     "Finding",
     "GateTrace",

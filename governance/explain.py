@@ -33,7 +33,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "unsafe": "the safety rules let nothing through",
         "awaiting-approval": "the procedure found is risky and waits for the user's approval",
         "packet-oversize": "nothing fitted into the host's limits",
-        "discarded": "the session had moved on before the pass was done",
+        "discarded": "remora was switched off here before the pass was done",
         "shadow": "remora only watches in this workspace: this is what would have been handed over",
         "fault": "something broke; a fault is a silence",
         "audit-unavailable": "it could not be written down, and what is not written down is not handed over",

@@ -85,8 +85,9 @@ class Audits:
         return {"lines": explain(entries, params.memory_id), "entries": entries}
 
     async def _subscribe(self, request: Request, peer: Peer) -> dict[str, bool]:
-        subscription = self._parts.audit.subscribe()
-        self._parts.tasks.spawn(_push(subscription, peer), name="subscription")
+        if not peer.subscribed:
+            peer.subscribed = True
+            self._parts.tasks.spawn(_push(self._parts.audit.subscribe(), peer), name="subscription")
         return {"subscribed": True}
 
     async def _verify(self, request: Request, peer: Peer) -> object:
@@ -117,3 +118,4 @@ async def _push(subscription: Subscription, peer: Peer) -> None:
     finally:
         subscription.close()
         gone.cancel()
+        peer.subscribed = False

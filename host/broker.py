@@ -40,7 +40,7 @@ class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     """Budgets of a packet: UTF-8 bytes, tokens as estimated, milliseconds, steps.
 
     `item_bytes` bounds a whole item with its provenance; `packet_tokens` None: bytes alone decide. Below `sure` (nats
-    of mass and agreement; the confidence gate's bar is 21) a record is shown as a hint; so is one that was not weighed
+    of mass and agreement; the confidence gate's bar is 16) a record is shown as a hint; so is one that was not weighed
     and whose own confidence is below `doubt`, and everything that only the fallback found.
     """
 
@@ -95,6 +95,14 @@ TRIGGERS: dict[str, str] = {
     "prompt": "it fits the user's request",
     "reply": "it fits what the assistant says",
     "seed": "pinned, or shown before",
+}
+
+
+# What ranking and the confidence gate say for short, as the agent reads it; nothing for what says only that it fits.
+FINDINGS: dict[str, str] = {
+    "evidence": "",
+    "answer": "it answers the question",
+    "degraded": "found by a simpler search",
 }
 
 
@@ -265,14 +273,14 @@ def _why(scored: Scored, trigger: str, policy: BrokerPolicy) -> str:
     elif candidate.origin is Origin.IMPORTED or candidate.state is not RecordState.ANCHORED:
         said.append("imported, not reviewed")
     said.append(TRIGGERS.get(trigger, "it fits the current step"))
-    said.extend(scored.reasons)
+    said.extend(found for found in (FINDINGS.get(reason, reason) for reason in scored.reasons) if found)
     return clip(one_line("; ".join(said)), policy.why_bytes)
 
 
 def _when(candidate: Candidate) -> str:
-    """The days on which it happened, if known, else the day of the record. UTC, ISO 8601."""
+    """The days on which it happened, if known, else the day of the record, if it has one. UTC, ISO 8601."""
     if candidate.occurred is None:
-        return _day(candidate.created_at)
+        return _day(candidate.created_at) if candidate.created_at > 0 else "undated"
     start, end = _day(candidate.occurred.start), candidate.occurred.end
     return start if end is None or _day(end) == start else f"{start} to {_day(end)}"
 

@@ -1,20 +1,21 @@
 """Claims at a request boundary: wait for the pass in flight, carry over or refuse, hand over, settle (C-06, N-03)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from governance.audit import Also
 from governance.contracts import AccessEvidence, AuditEntry, AuditKind
 from governance.errors import AuditUnavailable
 from governance.evidence import Given, Occasion, of_delivery
 from host.broker import rerender
 from host.clock import Clock
 from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Silence, Surface
-from host.inbox import STAYS, Also, Facts, Holder, Inbox, Slot, ladder
+from host.inbox import STAYS, Facts, Holder, Inbox, Slot, ladder
+from host.protocol import WAIT_MS
 from host.runtime import SessionRuntime
 from host.trace import Owner, about, of_event
 from recall.contracts import ContextCursor, Frozen, RuntimeScope
 
-MAX_WAIT_MS = 2_000
 FINAL_STATE = {Reason.EXPIRED: InboxState.EXPIRED}
 
 
@@ -52,7 +53,8 @@ class Desk:
 
 
 class Claims:
-    """The four verbs of the inbox, each under the runtime's lock so that nothing moves between look and act."""
+    """What becomes of packets, under the runtime's lock so that nothing moves between look and act. `purge` alone goes
+    without: it meets packets of sessions that are not live, and is guarded by the state that it saw."""
 
     def __init__(
         self, inbox: Inbox, desk: Desk, clock: Clock, closed: Callable[[RuntimeScope], Reason | None] = lambda _: None
@@ -68,7 +70,7 @@ class Claims:
         if before is not None:
             return before
         try:
-            async with asyncio.timeout(min(ask.wait_ms, MAX_WAIT_MS) / 1000):
+            async with asyncio.timeout(min(ask.wait_ms, WAIT_MS) / 1000):
                 await runtime.idle.wait()
         except TimeoutError:
             return Silence(reason=Reason.LATE)
@@ -178,6 +180,14 @@ class Claims:
                 runtime.given_back(packet.packet_id)
             count += dropped
         return count
+
+    async def withdraw(self, runtimes: Iterable[SessionRuntime]) -> None:
+        """A level was set: what waits where nothing may be handed over any more is dropped."""
+        for runtime in runtimes:
+            reason = self._closed(runtime.scope)
+            if reason is not None:
+                async with runtime.lock:
+                    await self.reset(runtime, reason)
 
     async def reset(self, runtime: SessionRuntime, reason: Reason) -> None:
         """Drop what waits for this owner: its context window is gone, or its session ended. The lock is held."""

@@ -95,7 +95,7 @@ async def open_parts(
         library = await _library(stack, setup.index)
         audit = Audit(database, setup.key, new_id)
         tally = Tally()
-        ledger = AuditLedger(database, audit, tally.heard)
+        ledger = AuditLedger(audit, tally.heard)
         evidence = EvidenceStore(database)
         eventlog = EventLog(database, setup.key, redact)
         rollouts = await load_rollouts(database)

@@ -167,12 +167,6 @@ def ensure_port(paths: Paths, wanted: int = 0) -> int:
     return int(said)
 
 
-def move_port(paths: Paths) -> int:
-    """Give up the port that was kept (something else holds it) and choose another."""
-    paths.port_file.unlink(missing_ok=True)
-    return ensure_port(paths)
-
-
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
@@ -186,13 +180,14 @@ def _kept(file: Path, make: Callable[[], bytes]) -> bytes:
         if not file.exists():
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
-            _write_private(draft, make())
             try:
+                _write_private(draft, make())
                 os.link(draft, file)
             except FileExistsError:
                 pass
             finally:
-                draft.unlink()
+                draft.unlink(missing_ok=True)
+            _sync_folder(file.parent)
         if file.stat().st_mode & 0o077:
             file.chmod(0o600)
         return file.read_bytes()
@@ -200,6 +195,15 @@ def _kept(file: Path, make: Callable[[], bytes]) -> bytes:
         raise ConfigFault(
             f"{file} cannot be made or read: {error.strerror}.", "Check the folder's permissions."
         ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name durable: the install key must not be lost where the database that needs it is kept."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _write_private(file: Path, content: bytes) -> None:

@@ -39,6 +39,7 @@ class Peer:
         self.capabilities: frozenset[str] = frozenset()
         self.closed = asyncio.Event()
         self.notified = False
+        self.subscribed = False  # to the audit: once a connection
         self._send = send
 
     def notify(self, method: str, params: object) -> bool:

@@ -114,8 +114,7 @@ class Window(Frozen, frozen=True, kw_only=True):
     surface: bool = True
     first_prompt: bool = False  # no prompt seen yet in this context window
     failures: tuple[str, ...] = ()  # error classes and failing call digests seen in this context window
-    hesitation: float = 0.0  # 0..1: re-reading, retrying, undoing
-    seen_digests: frozenset[str] = frozenset()
+    hesitation: float = 0.0  # 0..1: the same calls and reads again
     historical: float = 0.0  # 0..1: earlier passes of this need found something
 
 

@@ -61,8 +61,9 @@ class Options(Frozen, frozen=True, kw_only=True):
 class Daemon:
     """The `Shell` of the methods it serves."""
 
-    def __init__(self, config: Config, paths: Paths, log: Log) -> None:
+    def __init__(self, config: Config, paths: Paths, log: Log, log_file: Path | None = None) -> None:
         self.config = config
+        self._log_file = log_file  # where our output goes, if it is for us to keep it small
         self.paths = paths
         self.log = log
         self.tasks = Tasks(log)
@@ -150,7 +151,12 @@ class Daemon:
             await self.look()
 
     async def look(self) -> None:
-        """One round of the watch: late clients go, names that were taken from us come back."""
+        """One round of the watch: late clients go, names that were taken from us come back, a long log is put aside."""
+        if self._log_file is not None and _has_grown(self._log_file):
+            try:
+                _write_to(self._log_file)
+            except OSError as error:  # no new file can be had: the open one goes on, and the next round tries again
+                self.log.warning("log.kept", problem=error.strerror)
         if self._connections is not None:
             self._connections.sweep(asyncio.get_running_loop().time())
         for listener in self._listeners:
@@ -199,15 +205,15 @@ def run(load_build: Callable[[], Build], options: Options) -> int:
             problem = f"Another daemon (pid {locks[1].holder()}) uses the data folder {paths.data}."
             raise SocketFault(problem, "Stop it, or name another data folder.")
         _raise_file_limit()
-        asyncio.run(_serve(load_build, config, paths))
+        asyncio.run(_serve(load_build, config, paths, paths.log_file if options.background else None))
     finally:
         for lock in locks:
             lock.release()
     return 0
 
 
-async def _serve(load_build: Callable[[], Build], config: Config, paths: Paths) -> None:
-    await Daemon(config, paths, configured_log(config)).serve(load_build())
+async def _serve(load_build: Callable[[], Build], config: Config, paths: Paths, log_file: Path | None) -> None:
+    await Daemon(config, paths, configured_log(config), log_file).serve(load_build())
 
 
 def configured_log(config: Config) -> Log:
@@ -278,12 +284,19 @@ def _raise_file_limit() -> None:
 
 def _write_to(file: Path) -> None:
     """Standard output and error into a private file; one that has grown is put aside first."""
-    if file.exists() and file.stat().st_size > LOG_BYTES:
+    if _has_grown(file):
         file.replace(file.with_name(f"{file.name}.1"))
     number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(number, 1)
     os.dup2(number, 2)
     os.close(number)
+
+
+def _has_grown(file: Path) -> bool:
+    try:
+        return file.stat().st_size > LOG_BYTES
+    except OSError:
+        return False
 
 
 def _version() -> str:
@@ -294,7 +307,7 @@ def _version() -> str:
 
 
 def _compose() -> Build:
-    """The composition root, by name: it is the one module that this one must not import (`compose` knows us)."""
+    """The composition root, loaded once the locks are held: a second daemon leaves without having loaded it."""
     build: Build = importlib.import_module("host.compose").build
     return build
 

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import aiosqlite
 
 from host.errors import StoreFault
+from host.namespace import name
+from recall.sql import statements
 
 T = TypeVar("T")
 BATCH = 256
@@ -76,7 +78,6 @@ class SqliteDatabase:
     async def _commit(self, batch: Sequence[Waiting]) -> None:
         try:
             results = await _hop(self._writer, _transaction, [work for work, _ in batch])
-
         except sqlite3.Error as error:
             results = [error] * len(batch)
         for (_, done), result in zip(batch, results, strict=True):
@@ -170,7 +171,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
     if version > len(migrations):
         raise StoreFault(
             f"{path.name} has schema {version}, newer than this version's {len(migrations)}.",
-            "Install the newer remora again, or move the file away.",
+            f"Install the newer {name()} again, or move the file away.",
         )
     for number in range(version, len(migrations)):
         _migrate(connection, migrations[number], number + 1)
@@ -180,23 +181,10 @@ def _migrate(connection: sqlite3.Connection, script: str, to: int) -> None:
     """One numbered step in one transaction, the version with it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for statement in _statements(script):
+        for statement in statements(script):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {to}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-
-
-def _statements(script: str) -> list[str]:
-    found: list[str] = []
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            found.append(pending.strip())
-            pending = ""
-    if pending.strip():
-        found.append(pending.strip())
-    return [text for text in found if text.strip(" \n;")]

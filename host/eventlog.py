@@ -63,6 +63,7 @@ class EventLog:
         self._key = key
         self._redact = redact
         self.counts: Counter[str] = Counter()
+        self.problem = ""  # why the last events could not be written
 
     async def append(self, envelopes: Sequence[EventEnvelope], observed_at: Millis) -> Appended:
         """Store the new ones of `envelopes` and return after the commit. `observed_at`: epoch ms of the daemon.
@@ -80,8 +81,10 @@ class EventLog:
             raise
         except sqlite3.Error as error:
             self.counts["store-unavailable"] += 1
+            self.problem = str(error)
             next_step = "Nothing of the call was stored. Check the disk, then send it again."
             raise refusal("store-unavailable", f"The event log cannot be written: {error}.", next_step) from error
+        self.problem = ""
         self.counts["accepted"] += appended.accepted
         self.counts["duplicates"] += appended.duplicates
         self.counts["unknown-type"] += sum(event.event_type not in KNOWN_TYPES for event in appended.stored)

@@ -166,8 +166,7 @@ def _duplicate(segment: Segment, window: Window) -> bool:
     """The same words of the same side again. The same failure again is no duplicate but a need."""
     if segment.kind not in SPOKEN:
         return False
-    known = segment.digest in window.seen_digests
-    return known or any(one.digest == segment.digest and one.kind is segment.kind for one in window.recent)
+    return any(one.digest == segment.digest and one.kind is segment.kind for one in window.recent)
 
 
 SPOKEN = (SegmentKind.PROMPT, SegmentKind.REPLY)

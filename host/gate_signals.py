@@ -71,7 +71,7 @@ def unresolved_need(segment: Segment, window: Window) -> float:
 
 
 def hesitation(segment: Segment, window: Window) -> float:
-    """How much the agent reads again, retries and undoes, as the runtime counts it."""
+    """How much the agent makes the same calls and reads again, as the runtime counts it."""
     return window.hesitation
 
 

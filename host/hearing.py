@@ -78,7 +78,7 @@ class Hearing:
     async def _empty(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
         """An observed kind of event with nothing in it: silence, with its reason."""
         host = self.host
-        gated = decide(runtime.gate, runtime.window(now, host.stage.surface(runtime), None), None, host.policy.gate)
+        gated = decide(runtime.gate, host.stage.window(runtime, now, None), None, host.policy.gate)
         outcome: Outcome = gated.answer if isinstance(gated.answer, Silence) else Silence(reason=Reason.NO_SEGMENT)
         await host.stage.conclude(Pass(segment=None, trigger=envelope.event_type, outcome=outcome), runtime, host.inbox)
 
@@ -111,7 +111,7 @@ class Hearing:
     async def _seed(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
         """A new context window: pinned records, and after compaction what it wiped and the work still needs."""
         host = self.host
-        reason = closed(runtime.window(now, host.stage.surface(runtime), None))
+        reason = closed(host.stage.window(runtime, now, None))
         walk = Pass(segment=None, trigger="seed", outcome=Silence(reason=reason or Reason.NO_CANDIDATES))
         if reason is None:
             try:

@@ -10,12 +10,12 @@ import msgspec
 from host.adapters import ADAPTERS, Adapter
 from host.claims import Ask
 from host.connection import Reply
-from host.contracts import Claimed, Heard, Reason, Rollout, Surface
+from host.contracts import Claimed, Heard, Surface
 from host.errors import ProtocolFault
 from host.parts import Parts
 from host.payloads import mend
 from host.protocol import Request, decode_params
-from host.runtime import STEP_END, SessionRuntime
+from host.runtime import MAIN_AGENT, STEP_END, SessionRuntime
 from host.transcripts.tail import Overhearing, Tail, advance, begin
 from recall.contracts import Channel, EventEnvelope, EventPayload, Frozen, SourceKind
 
@@ -84,15 +84,6 @@ class Hooks:
             return Reply(result=b"")
         return self._handing_over(runtime, claim, adapter, heard)
 
-    async def silence(self, workspace: str) -> None:
-        """A workspace's level was set: what waits where nothing may be handed over any more is dropped."""
-        for runtime in self._parts.sessions.all():
-            level = self._parts.rollouts.of(workspace, runtime.scope.session_id)
-            if runtime.scope.workspace == workspace and level is not Rollout.ACTIVE:
-                async with runtime.lock:
-                    reason = Reason.ROLLOUT_OFF if level is Rollout.OFF else Reason.SHADOW
-                    await self._parts.claims.reset(runtime, reason)
-
     def _handing_over(self, runtime: SessionRuntime, claim: Claimed, adapter: Adapter, heard: Heard) -> Reply:
         packet, claims = claim.packet, self._parts.claims
         text = adapter.encode(heard, packet.rendered)
@@ -131,7 +122,7 @@ class Hooks:
 
     async def _overhear(self, heard: Heard, workspace: str) -> "Told":
         """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
-        if heard.transcript is None or heard.agent_id != "main":
+        if heard.transcript is None or heard.agent_id != MAIN_AGENT:
             return Told()
         ear = self._ears.get(heard.session_id)
         if ear is None:

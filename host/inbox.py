@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from governance.audit import Also
 from governance.contracts import AuditEntry
 from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Silence
 from recall.canonical import text_digest
@@ -61,9 +62,7 @@ class Slot(Frozen, frozen=True, kw_only=True):
 class Ledger(Protocol):
     """The audit, as the inbox needs it: entries and what depends on them are one transaction."""
 
-    async def append(
-        self, entries: Sequence[AuditEntry], also: Callable[[sqlite3.Connection], T] | None = None
-    ) -> Sequence[AuditEntry]: ...
+    async def append(self, entries: Sequence[AuditEntry], also: Also | None = None) -> Sequence[AuditEntry]: ...
 
 
 class Moved(Exception):
@@ -194,7 +193,7 @@ class Inbox:
         except sqlite3.Error:  # disk full: a repetition finds out for itself
             return
 
-    async def settle(self, slot: Slot, to: InboxState, entry: AuditEntry, also: "Also | None" = None) -> bool:
+    async def settle(self, slot: Slot, to: InboxState, entry: AuditEntry, also: Also | None = None) -> bool:
         """Move a packet to a final state, or back to pending; False when it has already moved on."""
 
         def work(connection: sqlite3.Connection) -> None:
@@ -295,9 +294,6 @@ class Holder(Frozen, frozen=True, kw_only=True):
                 reason,
             ),
         )
-
-
-Also = Callable[[sqlite3.Connection], object]
 
 
 def _slot(row: tuple[str, bytes, str | None, Millis | None]) -> Slot:

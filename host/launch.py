@@ -30,6 +30,7 @@ def launch(options: Sequence[str], environment: Mapping[str, str], log: Path) ->
     """Start `python -m host.daemon`, detached from this terminal. `-P` keeps a folder named `host` in the current
     directory from standing in for our package."""
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    log.touch(mode=0o600)
     with log.open("ab") as written:
         older = written.tell()
         process = subprocess.Popen(

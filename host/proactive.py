@@ -61,14 +61,14 @@ class ProactiveMemoryHost:
             fault = Silence(reason=Reason.FAULT, detail=type(error).__name__)
             walk = Pass(segment=segment, trigger=trigger_of(segment), outcome=fault)
             self.log.error("pass.failed", segment=segment.id, error=type(error).__name__)
-        await self.stage.conclude(walk, runtime, self.inbox)
+        walk = await self.stage.conclude(walk, runtime, self.inbox)
         self.log.info("pass.decided", **summary(walk))
         return walk.outcome
 
     async def _walk(self, segment: Segment, runtime: SessionRuntime, now: Millis) -> Pass:
         policy, index, lap = self.policy, self.library.snapshot(now), self.stage.stopwatch()  # one of each a pass
         walk = Pass(segment=segment, trigger=trigger_of(segment), outcome=Silence(reason=Reason.BELOW_THRESHOLD))
-        gated = decide(runtime.gate, runtime.window(now, self.stage.surface(runtime), segment), segment, policy.gate)
+        gated = decide(runtime.gate, self.stage.window(runtime, now, segment), segment, policy.gate)
         runtime.gate = gated.state
         walk = lap("gate", walk, score=gated.score, signals=gated.signals)
         if isinstance(gated.answer, Silence):
@@ -78,17 +78,16 @@ class ProactiveMemoryHost:
         cue = gated.answer.cue
         found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
         walk = lap("association", walk, decision=gated.answer, found=found)
-        ranked = rank(found.candidates, runtime.visible(), policy.rank, now)  # rank
+        ranked = rank(found.candidates, runtime.visible(), policy.rank, now)
         await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?
         walk = lap("rank", walk, ranked=ranked, sure=sure)
         if gated.answer.intent is Intent.PREFETCH or not sure.ranked:
             return lap("rank", walk, outcome=self.stage.nothing(gated.answer, found, ranked))
         audience = await self.stage.audience(runtime, sure, found)
-        verdict = judge(
-            sure, self.stage.proposal(sure, runtime, found.index_version), audience, self.rules, now
-        )  # safety
+        proposal = self.stage.proposal(sure, runtime, found.index_version)
+        verdict = judge(sure, proposal, audience, self.rules, now)
         walk = lap("safety", walk, verdict=verdict)
         draft = self.stage.draft(runtime, segment.id, gated.answer.reason, found.index_version)
-        outcome = build(verdict, draft, self.stage.capability(runtime), policy.broker, self.clock.now())  # broker
+        outcome = build(verdict, draft, self.stage.capability(runtime), policy.broker, self.clock.now())
         return lap("broker", walk, outcome=outcome)

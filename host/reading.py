@@ -3,15 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from governance.evidence import Covered
+from governance.evidence import WHOLE, Covered
 from host.reads import window_bytes
 from recall.canonical import bytes_digest
 from recall.contracts import ReadWindow
-from recall.files import Fresh, OutOfRange, Read, Stale, coverage
+from recall.files import LARGEST, Fresh, OutOfRange, Read, Stale, coverage
 from recall.library import Library
-
-MAX_BYTES = 5 * 1024 * 1024
-MILLION = 1_000_000
 
 
 async def covered(library: Library, window: ReadWindow) -> list[Covered]:
@@ -42,7 +39,7 @@ async def covered(library: Library, window: ReadWindow) -> list[Covered]:
                 memory_id=locator.memory_id,
                 source_version=locator.source_version,
                 record_digest=locator.record_digest,
-                ratio=round(ratio * MILLION),
+                ratio=round(ratio * WHOLE),
                 fresh=fresh,
             )
         )
@@ -52,7 +49,7 @@ async def covered(library: Library, window: ReadWindow) -> list[Covered]:
 def _contents(path: Path) -> bytes | None:
     """The file's bytes, if it is a plain file of a size that we index."""
     try:
-        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+        if not path.is_file() or path.stat().st_size > LARGEST:
             return None
         return path.read_bytes()
     except OSError:

@@ -77,11 +77,6 @@ def for_terminal(text: str) -> str:
     return _hidden(text.replace("\r\n", "\n"), _escape)
 
 
-def for_terminal_line(text: str) -> str:
-    """`for_terminal` on one line, for lists and logs: line breaks and tabs are escapes too."""
-    return for_terminal(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
 def _neutral(line: str) -> str:
     """One line without structural marks. A line that only Unicode look-alikes keep from holding one (full-width
     letters, for instance) is taken in its NFKC form."""

@@ -9,7 +9,7 @@ import msgspec
 from governance.errors import AuditUnavailable
 from governance.metrics import as_json
 from host.audits import Audits
-from host.claims import MAX_WAIT_MS, Ask
+from host.claims import Ask
 from host.connection import Peer, Reply, Shell
 from host.contracts import Claim, Claimed, MemoryPacket, Reason, Rollout, Surface
 from host.envelopes import EventsParams, read_events
@@ -17,8 +17,10 @@ from host.errors import ProtocolFault
 from host.hooks import Hooks
 from host.memories import Memories
 from host.parts import Parts
-from host.protocol import Request, decode_params, refusal, unknown_method
+from host.protocol import WAIT_MS, Request, decode_params, refusal, unknown_method
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
+from host.trace import of_policy
+from recall.associate import resting
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
 from recall.library import Reported
 from recall.workspace import workspace_key
@@ -222,7 +224,7 @@ class Service:
             return StepResult(accepted=stored.accepted, duplicates=stored.duplicates, cursor=stored.cursor)
         last = params.events[-1]
         whose = (wish.session_id or last.session_id, wish.agent_id or last.agent_id)
-        runtime = await self._parts.sessions.within(*whose, min(wish.wait_ms, MAX_WAIT_MS))
+        runtime = await self._parts.sessions.within(*whose, min(wish.wait_ms, WAIT_MS))
         if runtime is None:
             return StepResult(
                 accepted=stored.accepted, duplicates=stored.duplicates, cursor=stored.cursor, reason=Reason.LATE
@@ -247,7 +249,7 @@ class Service:
 
     async def _claim(self, request: Request, peer: Peer) -> ClaimResult:
         params = decode_params(request, ClaimParams)
-        wait = max(LEAST_WAIT_MS, min(params.wait_ms, MAX_WAIT_MS))
+        wait = max(LEAST_WAIT_MS, min(params.wait_ms, WAIT_MS))
         runtime = await self._parts.sessions.within(params.session_id, params.agent_id, wait)
         if runtime is None:
             return ClaimResult(packet=None, reason=Reason.LATE)
@@ -324,8 +326,12 @@ class Service:
         key = workspace_key(params.workspace)
         if not key:
             raise ProtocolFault("invalid-params", "No workspace was given.", "Give the folder's path.", -32602)
-        await self._parts.rollouts.set(key, params.rollout, self._parts.clock.now())
-        await self._hooks.silence(key)
+        now = self._parts.clock.now()
+        entry = of_policy(f"rollout {params.rollout}", params.rollout, self._parts.audit.ref(key), now)
+        await self._parts.ledger.append([entry])
+        await self._parts.rollouts.set(key, params.rollout, now)
+        there = [runtime for runtime in self._parts.sessions.all() if runtime.scope.workspace == key]
+        await self._parts.claims.withdraw(there)
         return {"workspaceKey": key, "rollout": params.rollout}
 
     # ------------------------------------------------------------------ the daemon itself
@@ -342,7 +348,9 @@ class Service:
 
     async def _health(self, request: Request, peer: Peer) -> Health:
         library = await self._parts.library.status()
-        parts = self._shell.parts() | {"index": "damaged" if library.damaged else "ok", "log": "ok", "audit": "ok"}
+        written = {"log": self._parts.eventlog.problem or "ok", "audit": self._parts.audit.problem or "ok"}
+        parts = self._shell.parts() | written | {"index": "damaged" if library.damaged else "ok"}
+        parts |= resting(self._parts.host.arms, self._parts.clock.micros())
         failing = self._parts.tasks.failing()
         if failing:
             parts["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in failing.items())

@@ -1,6 +1,7 @@
 """The table of live runtimes: found, restored from the log and the audit, worked on by one task each, let go."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
 from governance.contracts import AccessEvidence, AuditEntry
@@ -101,9 +102,16 @@ class Sessions:
         if not runtime.queue and not runtime.behind:
             self._live.pop((runtime.scope.session_id, runtime.scope.agent_id), None)
 
+    def forsake(self, runtime: SessionRuntime) -> None:
+        """Forget a runtime with all that it has not heard: the next who asks has it restored from the log."""
+        key = (runtime.scope.session_id, runtime.scope.agent_id)
+        if self._live.get(key) is runtime:
+            del self._live[key]
+
     def idle_since(self, before: Millis) -> list[SessionRuntime]:
-        """Runtimes whose last event is older than `before` and that have nothing to do."""
-        return [r for r in self._live.values() if r.last_seen < before and r.idle.is_set() and not r.queue]
+        """Runtimes whose last event is older than `before` and that have nothing to do, no claim either."""
+        quiet = (one for one in self._live.values() if one.idle.is_set() and not one.queue and not one.lock.locked())
+        return [one for one in quiet if one.last_seen < before]
 
     async def refill(self, runtime: SessionRuntime) -> None:
         """Read the next envelopes of a runtime that fell behind its log."""
@@ -159,7 +167,7 @@ class Sessions:
     async def _fold(self, runtime: SessionRuntime, history: History) -> None:
         """Events that were decided before are folded in; those that were not are queued for their pass."""
         passed = max((e.cursor.event_seq for e in history.entries if e.kind == "pass" and e.cursor), default=0)
-        waiting = list(history.entries)
+        waiting = deque(history.entries)
         scope = runtime.scope
         while passed:
             chunk = await self._stores.replay(scope.session_id, scope.agent_id, runtime.enqueued_seq, FOLD_CHUNK)
@@ -194,6 +202,6 @@ class Sessions:
         await self._stores.adopt(workspace, key)
 
 
-def _apply(runtime: SessionRuntime, waiting: list[AuditEntry], upto: int, history: History) -> None:
+def _apply(runtime: SessionRuntime, waiting: deque[AuditEntry], upto: int, history: History) -> None:
     while waiting and (waiting[0].cursor is None or waiting[0].cursor.event_seq <= upto):
-        runtime.apply(waiting.pop(0), history.packets)
+        runtime.apply(waiting.popleft(), history.packets)

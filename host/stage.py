@@ -21,6 +21,7 @@ from host.contracts import (
     Reason,
     Rollout,
     Silence,
+    Window,
 )
 from host.gate import settle
 from host.inbox import Inbox, Ledger, Slot
@@ -34,6 +35,7 @@ from recall.contracts import (
     ContextCursor,
     Found,
     Ranked,
+    Segment,
     TermStatistics,
 )
 from recall.library import Library
@@ -76,6 +78,13 @@ class Stage:
     def surface(self, runtime: SessionRuntime) -> bool:
         """Whether this host can take a packet anywhere."""
         return bool(self.capability(runtime).surfaces)
+
+    def window(self, runtime: SessionRuntime, now: int, segment: Segment | None) -> Window:
+        """What the gate sees; `segment` is the one about to be decided, already pushed."""
+        window = runtime.window(now, self.surface(runtime), segment)
+        if window.subagent and self.capability(runtime).subagents:
+            return msgspec.structs.replace(window, subagent=False)
+        return window
 
     def nothing(self, decision: Decision, found: Found, ranked: Ranked) -> Silence:
         """Why a pass that looked says nothing. `ranked`: what ranking left to weigh, and what it dropped."""
@@ -141,6 +150,10 @@ class Stage:
             await self._ledger.append([self._entry(walk, runtime)])
             return walk
         rollout = self._props.rollouts.of(runtime.scope.workspace, runtime.scope.session_id)
+        if rollout is Rollout.OFF:  # since the pass began: its result is thrown away whole
+            walk = msgspec.structs.replace(walk, outcome=Silence(reason=Reason.DISCARDED))
+            await self._ledger.append([self._entry(walk, runtime)])
+            return walk
         if rollout is not Rollout.ACTIVE:
             entry = msgspec.structs.replace(self._entry(walk, runtime), outcome="would", reason=Reason.SHADOW)
             await self._ledger.append([entry])

@@ -13,7 +13,7 @@ from governance.contracts import (
     VerdictTrace,
 )
 from host.contracts import MemoryPacket, Pass, Silence
-from recall.contracts import ContextCursor, Drop, Frozen, Millis, Scored, Segment
+from recall.contracts import ContextCursor, Frozen, Millis, Scored, Segment
 
 MILLION = 1_000_000
 
@@ -81,7 +81,7 @@ def of_packet(packet: MemoryPacket) -> PacketTrace:
 
 
 def of_event(kind: AuditKind, outcome: str, reason: str, owner: Owner, now: Millis) -> AuditEntry:
-    """A bare entry of a claim, delivery, drop or policy change; add the packet with `about`."""
+    """A bare entry of a claim, delivery or drop; add the packet with `about`."""
     return AuditEntry(
         audit_id="",
         at=now,
@@ -92,6 +92,21 @@ def of_event(kind: AuditKind, outcome: str, reason: str, owner: Owner, now: Mill
         outcome=outcome,
         reason=reason,
         step=owner.step,
+    )
+
+
+def of_policy(outcome: str, reason: str, workspace_ref: str, now: Millis) -> AuditEntry:
+    """The entry of a workspace's setting that a person changed: of no session. The workspace goes by its keyed name."""
+    return AuditEntry(
+        audit_id="",
+        at=now,
+        session_ref="",
+        agent_ref="",
+        cursor=None,
+        kind=AuditKind.POLICY,
+        outcome=outcome,
+        reason=reason,
+        note=workspace_ref,
     )
 
 
@@ -131,7 +146,7 @@ def _candidates(walk: Pass) -> tuple[CandidateTrace, ...]:
     weighed = walk.ranked.ranked if walk.sure is None else walk.sure.weighed
     rows = [_candidate(scored, rank, kept, fate) for rank, scored in enumerate(weighed, start=1)]
     named = {row.memory_id for row in rows}
-    rest = [Drop(id=drop.id, reason=drop.reason) for drop in walk.ranked.dropped if drop.id not in named]
+    rest = [drop for drop in walk.ranked.dropped if drop.id not in named]
     return (*rows, *(CandidateTrace(memory_id=d.id, score=0, rank=0, kept=False, drop_reason=d.reason) for d in rest))
 
 

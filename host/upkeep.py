@@ -1,4 +1,4 @@
-"""What a running daemon does by itself: sessions left undecided at the last stop, idle sessions, outside edits."""
+"""What a running daemon does by itself: sessions left undecided at the last stop, and idle ones."""
 
 import asyncio
 

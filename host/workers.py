@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from governance.errors import AuditUnavailable
 from host.runtime import SessionRuntime
 from host.sessions import QUEUE_MAX, Sessions
 from host.tasks import Tasks
@@ -90,7 +91,7 @@ class Workers:
         """Start the runtime's task unless it runs."""
         if runtime.idle.is_set():
             runtime.idle.clear()
-            self._tasks.spawn(self._work(runtime), name=f"session:{runtime.scope.agent_id}")
+            self._tasks.spawn(self._work(runtime), name="session")
 
     def overtaken(self, runtime: SessionRuntime) -> bool:
         """Whether so much is waiting that a pass now would come too late for its step."""
@@ -107,6 +108,9 @@ class Workers:
                     for _ in range(min(ROUND, len(runtime.queue))):
                         await self._wait(self._none, MOMENT_SECONDS)
                         await self.hear(runtime.queue.popleft(), runtime)
+        except AuditUnavailable:
+            self.sessions.forsake(runtime)  # nothing may be decided unrecorded: the log is read again later
+            raise
         finally:
             runtime.idle.set()
 

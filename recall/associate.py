@@ -1,7 +1,8 @@
 """C-04: ask every arm at once, within one budget; what is late or broken costs only its own answer.
 
 When the lexical arm has no answer, the records held in memory are scanned instead (`fallback`) and the whole is marked
-degraded. The only `except Exception` is around a source: it is foreign code to a pass, and its fault is a shortfall.
+degraded. `except Exception` stands around a source and around the counting of the cue's terms: both may break without
+ending the pass.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from recall.contracts import ArmReport, Candidate, Cue, Found, Frozen, Index, Source, SourceName, TermStatistics
-from recall.fallback import Breaker, hot_scan, hot_statistics
+from recall.fallback import Breaker, BreakerState, hot_scan, hot_statistics
 
 FALLBACK = "fallback"
 
@@ -55,6 +56,16 @@ async def associate(
         index_version=index.version,
         degraded=statistics is None or len(answers) > len(arms),
     )
+
+
+def resting(arms: Sequence[Arm], now: int) -> dict[str, str]:
+    """What to say of each source that is not simply asked, by name. `now`: as the breakers count."""
+    states = {arm.name: arm.breaker.state(now) for arm in arms}
+    return {
+        f"source {name}": f"degraded, its breaker is {state}"
+        for name, state in states.items()
+        if state is not BreakerState.CLOSED
+    }
 
 
 async def _ask(arm: Arm, cue: Cue, index: Index, policy: AssociationPolicy, clock_micros: Callable[[], int]) -> _Answer:

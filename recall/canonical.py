@@ -7,12 +7,11 @@ no two keys equal after NFC. Digests are lowercase hex SHA-256 over its UTF-8 by
 import hashlib
 import hmac
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 
 import msgspec
 
-Json = None | bool | int | str | Sequence["Json"] | Mapping[str, "Json"]
 MAX_INT = 2**53 - 1
 
 

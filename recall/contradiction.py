@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 
 from recall.analyzer import distinct, entities, normal
 
+COMPARED = 2_000  # characters of a text that are read: every clause meets every clause of the other
 SHARED_CLAUSE = 0.5  # share of the shorter clause's terms that two opposite clauses have in common
 SHARED_SHORT = 0.8  # the same when only three terms are shared
 SHARED_SUBJECT = 0.3  # share of the older text, without what is replaced, that a text which replaces it says too
@@ -94,16 +95,24 @@ class Reading:
         return frozenset([*dotted, *(name for name in entities(self.text) if not name.isalpha())])
 
 
-@lru_cache(maxsize=2048)  # records come back pass after pass
 def reading(text: str) -> Reading:
-    """The reading of a text."""
+    """The reading of a text, or of its beginning when it is longer than COMPARED."""
+    return _reading(text[:COMPARED])
+
+
+def contradicts(newer: str, older: str) -> bool:
+    """Whether the newer text takes back the older one. Texts of different matters never do. See `reading`."""
+    return _contradicts(newer[:COMPARED], older[:COMPARED])
+
+
+@lru_cache(maxsize=2048)  # records come back pass after pass
+def _reading(text: str) -> Reading:
     return Reading(text)
 
 
 @lru_cache(maxsize=4096)
-def contradicts(newer: str, older: str) -> bool:
-    """Whether the newer text takes back the older one. Texts of different matters never do."""
-    one, two = reading(newer), reading(older)
+def _contradicts(newer: str, older: str) -> bool:
+    one, two = _reading(newer), _reading(older)
     signs = one.may_take_back(two) and (_other_slot(one, two) or _opposite(one, two) or _replaces(one, two))
     return signs and len(one.terms & two.terms) >= 2
 

@@ -17,6 +17,7 @@ from recall.canonical import short_id
 from recall.contracts import Frozen, Origin, RecordState, Scope, ScopeRef
 from recall.entries import Entry, FileChange, Known, Place
 from recall.files import Finding
+from recall.sql import statements
 
 SCHEMA: tuple[str, ...] = (files("recall").joinpath("schema", "001_index.sql").read_text("utf-8"),)
 VERSION_PREFIX = "idx_pre_"
@@ -68,7 +69,7 @@ def reset(connection: sqlite3.Connection, reader: str = ANALYZER) -> str:
     for table in _TABLES:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
     for script in SCHEMA:
-        for statement in _statements(script):
+        for statement in statements(script):
             connection.execute(statement)
     connection.executemany("INSERT INTO root VALUES (?, ?, ?, ?, ?, ?, ?)", roots)
     connection.executemany(
@@ -345,14 +346,3 @@ def _findings(connection: sqlite3.Connection, file: int, findings: Sequence[Find
         [(file, one.state, one.line, one.memory_id, one.problem) for one in findings],
     )
     return {row[0] for row in old if row[0]} | {one.memory_id for one in findings if one.memory_id}
-
-
-def _statements(script: str) -> list[str]:
-    found: list[str] = []
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            found.append(pending)
-            pending = ""
-    return found

@@ -52,11 +52,6 @@ class Library:
         """The index version: changes exactly when a file's path, scope or contents do."""
         return self._catalogue.version
 
-    @property
-    def documents(self) -> Documents:
-        """The one queue of writes to memory files: whoever else changes them goes through it."""
-        return self._documents
-
     async def open(self) -> None:
         """Make the index ready: a new analyzer or broken tables mean that it is emptied, and filled by `adopt`."""
         await self._catalogue.open()

@@ -18,6 +18,7 @@ from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scop
 from recall.contradiction import Reading, contradicts, reading
 
 DAY = 86_400_000
+COMPARED = 16_384  # characters of two texts that are compared for wording: that takes as long as their product
 RELATED = 0.3  # share of terms in common below which two records are not compared for contradiction
 
 
@@ -264,7 +265,7 @@ def _same(one: str, other: str, terms: frozenset[str], others: frozenset[str], p
         return False
     if any(character.isdigit() for term in terms ^ others for character in term):
         return False
-    plain, plain_other = utils.default_process(one), utils.default_process(other)
+    plain, plain_other = utils.default_process(one[:COMPARED]), utils.default_process(other[:COMPARED])
     alike = fuzz.token_sort_ratio(plain, plain_other, score_cutoff=policy.alike) > 0 or plain == plain_other
     return alike and not (contradicts(one, other) or contradicts(other, one))
 

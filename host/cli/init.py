@@ -127,8 +127,7 @@ def _change(level: str, repository: Path, where: Paths, remove: bool) -> Change:
 def _write(change: Change, remove: bool) -> None:
     settings_file.write(change.settings, change.after, 0o600)
     if change.exclude is not None and change.listed[0] != change.listed[1]:
-        change.exclude.parent.mkdir(exist_ok=True)
-        change.exclude.write_text(change.listed[1] or "", "utf-8", newline="")
+        settings_file.rewrite(change.exclude, change.listed[1] or "")
     if change.folder is None:
         return
     if not remove:

@@ -193,7 +193,7 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
     where = {"memoryId": memory_id, "workspace": _folder(workspace)}
     if not yes:
         record = ask("memory.get", where, Shown).record
-        say(one_line(record.text, 300))
+        say(one_line(record.text, 300), err=as_json)
         click.confirm("Forget this?", abort=True, err=as_json)
     done = ask("memory.forget", where, Forgotten)
     if as_json:

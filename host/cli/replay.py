@@ -28,7 +28,6 @@ from recall.library import Root
 from recall.workspace import workspace_key
 
 KEY = bytes(32)  # a replay's own: the same decisions on every machine
-HEAD_LINES = 64
 
 
 class Line(Frozen, frozen=True, kw_only=True):
@@ -123,7 +122,7 @@ def _envelopes(file: Path) -> Iterator[Iterator[EventEnvelope]]:
     with progress.open(
         file, "rb", description="replaying", console=out, transient=True, disable=not out.is_terminal
     ) as lines:
-        known = recognise(line for line, _ in zip(lines, range(HEAD_LINES), strict=False))
+        known = recognise(lines)
         if known is None:
             raise RemoraError(f"{file} is no transcript we can read.", f"Known are: {', '.join(READERS)}.")
         lines.seek(0)

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from host.demo.recording import Stored, millis
+from host.runtime import USER_KEY
 from recall.contracts import MemoryRecord, Origin, ScopeRef
 from recall.edits import append
 from recall.files import Refused
 from recall.markers import FileHome
-
-USER_KEY = "user"
 
 
 def write_store(memories: Iterable[Stored], keys: Mapping[str, str], folder: Path) -> int:

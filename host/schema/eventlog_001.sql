@@ -1,4 +1,4 @@
--- N-01: the append-only event log. Nothing here is ever updated but the counters of `log_session`.
+-- N-01: the append-only event log. Nothing here is ever updated but the heads of `log_session`.
 CREATE TABLE log_session (
     id         INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL UNIQUE,

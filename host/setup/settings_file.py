@@ -47,9 +47,20 @@ def write(path: Path, text: str | None, mode: int = 0o600) -> None:
         if text is None and not any(target.parent.iterdir()):
             target.parent.rmdir()
     except OSError as error:
-        raise ConfigFault(
-            f"{path} cannot be written: {error.strerror}.", "Check the folder's owner and mode."
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Put `text` in the place of a file that is none of ours, whole or not at all: no backup, and its mode stays.
+
+    A link is followed. Raises ConfigFault.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(exist_ok=True)
+        _replace(target, text.encode("utf-8"), target.stat().st_mode & 0o777 if target.exists() else 0o644)
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def diff(path: Path, before: str | None, after: str | None, secrets: Sequence[str] = ()) -> str:
@@ -64,6 +75,10 @@ def diff(path: Path, before: str | None, after: str | None, secrets: Sequence[st
     for secret in filter(None, secrets):
         shown = shown.replace(secret, HIDDEN)
     return shown
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigFault:
+    return ConfigFault(f"{path} cannot be written: {error.strerror}.", "Check the folder's owner and mode.")
 
 
 def _replace(path: Path, data: bytes, mode: int) -> None:

@@ -1,6 +1,6 @@
 """Readers of the transcripts that agent products write: lines in, envelopes out. One file a format.
 
-A new format is one module with a `Reader` and one line in READERS.
+A new format is one module with a `Reader` and one line in READERS and in RECORD_TYPES.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -7,22 +7,18 @@ a subagent carry its agentId, in older files only `isSidechain`. Thinking is nev
 
 from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
-
 from host.reads import claude_code_read
 from host.transcripts import claude_words as words
 from host.transcripts.claude_scene import Scene
 from host.transcripts.records import (
     Ids,
-    Once,
+    Notes,
     Place,
     Record,
     Report,
     as_record,
-    blank,
     blocks_of,
     event,
-    parse,
     record_of,
     text_of,
 )
@@ -65,14 +61,11 @@ class ClaudeReader:
 
     def __init__(self, origin: str = "") -> None:
         self._scene = Scene(origin)
-        self._once = Once()
+        self._notes = Notes()
         self._calls: dict[str, dict[str, object]] = {}
         self._queued: dict[str, Place] = {}  # prompts typed ahead: text -> where
         self._taken: dict[str, Place] = {}  # taken from the queue, not met as a record yet
         self._compaction: tuple[Place, str] | None = None  # a boundary that waits for its summary
-        self._counts = {"records": 0, "skipped": 0, "pending_bytes": 0}
-        self._unknown: dict[str, int] = {}
-        self._shown: list[str] = []
         self._handlers: Mapping[str, Callable[[Record, Place], Events]] = {
             "user": self._user,
             "assistant": self._assistant,
@@ -83,26 +76,20 @@ class ClaudeReader:
 
     def feed(self, line: bytes) -> Sequence[EventEnvelope]:
         """The events that this line completes. What cannot be read is counted."""
-        if blank(line):
+        read = self._notes.read(line)
+        if read is None:
             return ()
-        record = parse(line)
-        kind = text_of(record, "type") if record is not None else ""
-        if record is None or not kind:
-            unfinished = record is None and not line.endswith(b"\n")
-            self._counts["pending_bytes"] = len(line) if unfinished else 0
-            self._counts["skipped"] += not unfinished
-            return ()
-        self._counts["records"] += 1
+        kind, record = read
         if kind not in self._handlers:
             if kind not in BOOKKEEPING:
-                self._unknown[kind] = self._unknown.get(kind, 0) + 1
+                self._notes.unknown(kind)
             return ()
         if not text_of(record, "uuid"):
             record = {**record, "uuid": bytes_digest(line)[:32]}
         place = self._scene.place(record)
         events = self._handlers[kind](record, place)
         opens = bool(events) or kind in ("user", "assistant")
-        return self._admitted([*self._scene.opening(place), *events] if opens else events)
+        return self._notes.admitted([*self._scene.opening(place), *events] if opens else events)
 
     def finish(self) -> Sequence[EventEnvelope]:
         """What was held back: a compaction without summary, the last replies, queued prompts that never came."""
@@ -112,14 +99,10 @@ class ClaudeReader:
         for text, place in list(self._taken.items()):
             events += self._scene.opening(place)
             events += self._said([{"type": "text", "text": text}], place, f"queued:{text_digest(text)[:32]}")
-        return self._admitted(events)
+        return self._notes.admitted(events)
 
     def report(self) -> Report:
-        counted = Report(format=FORMAT, unknown=dict(self._unknown), shown=tuple(self._shown))
-        return self._scene.known(msgspec.structs.replace(counted, **self._counts))
-
-    def _admitted(self, events: Events) -> Sequence[EventEnvelope]:
-        return tuple(known for each in events if (known := self._once.admit(each)) is not None)
+        return self._scene.known(self._notes.report(FORMAT))
 
     def _assistant(self, record: Record, place: Place) -> Events:
         message = record_of(record, "message")
@@ -208,9 +191,9 @@ class ClaudeReader:
         attachment = record_of(record, "attachment")
         match text_of(attachment, "type"):
             case "hook_additional_context":
-                self._shown += words.texts_of(attachment.get("content"))
+                self._notes.shown += words.texts_of(attachment.get("content"))
             case "nested_memory":
-                self._shown += words.texts_of(record_of(attachment, "content").get("content"))
+                self._notes.shown += words.texts_of(record_of(attachment, "content").get("content"))
             case "queued_command":
                 machine = words.machine_record(attachment) or text_of(attachment, "commandMode") != "prompt"
                 blocks = blocks_of(attachment.get("prompt"))

@@ -9,11 +9,9 @@ under new times: that history is not told again.
 from collections import defaultdict
 from collections.abc import Sequence
 
-import msgspec
-
 from host.transcripts import codex_words as words
 from host.transcripts.codex_thread import Thread
-from host.transcripts.records import Ids, Once, Place, Record, Report, blank, event, parse, record_of, text_of
+from host.transcripts.records import Ids, Notes, Place, Record, Report, event, record_of, text_of
 from recall.canonical import text_digest
 from recall.contracts import EventEnvelope, EventType, SourceKind
 
@@ -40,45 +38,32 @@ class CodexReader:
 
     def __init__(self, origin: str = "") -> None:
         self._thread = Thread(origin)
-        self._once = Once()
+        self._notes = Notes()
         self._told: dict[tuple[str, str], int] = defaultdict(int)  # (role, text digest) -> times told
         self._met: dict[tuple[str, str, str], int] = defaultdict(int)  # the same for each form of a message
         self._calls: dict[str, dict[str, object]] = {}  # calls that wait for their output
         self._outcomes: dict[str, words.Finished] = {}  # what an event said about them
         self._done: set[str] = set()
-        self._counts = {"records": 0, "skipped": 0, "pending_bytes": 0, "replayed": 0}
-        self._unknown: dict[str, int] = {}
-        self._shown: list[str] = []
 
     def feed(self, line: bytes) -> Sequence[EventEnvelope]:
         """The events that this line completes. What cannot be read is counted."""
-        if blank(line):
+        read = self._notes.read(line)
+        if read is None:
             return ()
-        record = parse(line)
-        kind = text_of(record, "type") if record is not None else ""
-        if record is None or not kind:
-            unfinished = record is None and not line.endswith(b"\n")
-            self._counts["pending_bytes"] = len(line) if unfinished else 0
-            self._counts["skipped"] += not unfinished
-            return ()
-        self._counts["records"] += 1
+        kind, record = read
         place = self._thread.place(record)
         if self._thread.copying:
-            self._counts["replayed"] += 1
+            self._notes.replayed += 1
             return ()
         events = self._events(kind, record_of(record, "payload"), place)
-        return self._admitted([*self._thread.opening(place), *events])
+        return self._notes.admitted([*self._thread.opening(place), *events])
 
     def finish(self) -> Sequence[EventEnvelope]:
         """Results of calls whose output never came, though an event told their end."""
-        return self._admitted([each for run in self._outcomes.values() for each in self._ended(run)])
+        return self._notes.admitted([each for run in self._outcomes.values() for each in self._ended(run)])
 
     def report(self) -> Report:
-        counted = Report(format=FORMAT, unknown=dict(self._unknown), shown=tuple(self._shown))
-        return self._thread.known(msgspec.structs.replace(counted, **self._counts))
-
-    def _admitted(self, events: Events) -> Sequence[EventEnvelope]:
-        return tuple(known for each in events if (known := self._once.admit(each)) is not None)
+        return self._thread.known(self._notes.report(FORMAT))
 
     def _events(self, kind: str, payload: Record, place: Place) -> Events:
         match kind:
@@ -96,7 +81,7 @@ class CodexReader:
                 place = self._thread.answered()
                 return [event(place, EventType.SESSION_COMPACT, {"text": summary}, Ids(event=f"compact:{mark}"))]
             case _ if kind not in RECORDS:
-                self._unknown[kind] = self._unknown.get(kind, 0) + 1
+                self._notes.unknown(kind)
         return []
 
     def _item(self, item: Record) -> Events:
@@ -108,7 +93,7 @@ class CodexReader:
             case "message" if text_of(item, "role") == "assistant":
                 return self._reply("item", "\n".join(words.texts_of(content)))
             case "message" if words.from_hook(item):
-                self._shown += words.texts_of(content)
+                self._notes.shown += words.texts_of(content)
             case "reasoning":
                 self._thread.acting()
             case kind if kind in CALLS:

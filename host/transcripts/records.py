@@ -7,7 +7,8 @@ NUL and lone surrogates, and a record whose time does not parse stands at the ti
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -105,6 +106,51 @@ class Once:
             return None
         self._seen[other] = mark
         return msgspec.structs.replace(event, event_id=other)
+
+
+class Notes:
+    """What a reader keeps beside its events: how many lines of which sort, and which texts its host has shown."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.replayed = 0
+        self._records = self._skipped = self._pending_bytes = 0
+        self._unknown: Counter[str] = Counter()
+        self._once = Once()
+
+    def read(self, line: bytes) -> tuple[str, Record] | None:
+        """A line's type and record; None when there is nothing to read in it. What cannot be read is counted."""
+        if blank(line):
+            return None
+        record = parse(line)
+        kind = text_of(record, "type") if record is not None else ""
+        if record is None or not kind:
+            unfinished = record is None and not line.endswith(b"\n")
+            self._pending_bytes = len(line) if unfinished else 0
+            self._skipped += not unfinished
+            return None
+        self._records += 1
+        return kind, record
+
+    def unknown(self, kind: str) -> None:
+        """A type that was never met before."""
+        self._unknown[kind] += 1
+
+    def admitted(self, events: Iterable[EventEnvelope]) -> Sequence[EventEnvelope]:
+        """Those of `events` that were not told yet."""
+        return tuple(known for each in events if (known := self._once.admit(each)) is not None)
+
+    def report(self, kind: str) -> Report:
+        """What is known so far of a file of that format."""
+        return Report(
+            format=kind,
+            records=self._records,
+            skipped=self._skipped,
+            pending_bytes=self._pending_bytes,
+            replayed=self.replayed,
+            unknown=dict(self._unknown),
+            shown=tuple(self.shown),
+        )
 
 
 def parse(line: bytes) -> Record | None:

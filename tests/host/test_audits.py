@@ -189,6 +189,20 @@ async def test_the_chain_holds_and_a_changed_row_is_found(remora: Asking) -> Non
     assert broken["problem"]
 
 
+# ---------------------------------------------------------------------------------------------------- changes of policy
+
+
+async def test_a_change_of_rollout_is_recorded_under_the_workspaces_keyed_name(remora: Asking) -> None:
+    folder = remora.world.workspace()
+
+    key = (await remora.ask("workspace.set", workspace=folder, rollout="shadow"))["workspaceKey"]
+
+    (entry,) = (await remora.ask("audit.query", kind="policy"))["entries"]
+    assert (entry["outcome"], entry["reason"], entry["sessionRef"]) == ("rollout shadow", "shadow", "")
+    assert entry["note"] == remora.world.parts.audit.ref(key)
+    assert key not in str(entry) and folder not in str(entry)
+
+
 # ---------------------------------------------------------------------------------------------------- subscribe
 
 
@@ -202,6 +216,16 @@ async def test_a_subscriber_hears_of_each_entry_after_it_was_written(remora: Ask
     assert {message["method"] for message in line.sent} == {"audit.entry"}
     told = [message["params"]["entry"] for message in line.sent]
     assert told == (await remora.ask("audit.query"))["entries"][::-1]
+
+
+async def test_who_subscribes_twice_hears_of_each_entry_once(remora: Asking) -> None:
+    line = Line()
+    await remora.ask("audit.subscribe", line)
+    assert await remora.ask("audit.subscribe", line) == {"subscribed": True}
+
+    await a_story(remora)
+
+    await until_sent(line, 5)
 
 
 async def test_a_subscriber_who_hung_up_is_not_followed_any_more(remora: Asking) -> None:

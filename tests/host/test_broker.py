@@ -238,6 +238,22 @@ def test_reasons_of_ranking_are_shown_on_one_clean_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reasons", "why"),
+    [
+        (("evidence",), "a tool call failed"),
+        (("degraded", "evidence"), "a tool call failed; found by a simpler search"),
+        (("answer",), "a tool call failed; it answers the question"),
+    ],
+)
+def test_our_own_short_words_are_told_as_the_agent_can_read_them(reasons: tuple[str, ...], why: str) -> None:
+    assert built(msgspec.structs.replace(a_scored(), reasons=reasons)).items[0].why == why
+
+
+def test_a_record_without_a_date_is_given_none() -> None:
+    assert built(a_scored(created_at=0)).items[0].when == "undated"
+
+
+@pytest.mark.parametrize(
     ("occurred", "when"),
     [
         (None, "2026-05-28"),

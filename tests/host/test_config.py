@@ -15,7 +15,6 @@ from host.config import (
     load,
     locate,
     make_folders,
-    move_port,
 )
 from host.errors import ConfigFault
 from host.namespace import MARK, env
@@ -138,14 +137,13 @@ def test_a_damaged_file_is_an_error_that_says_what_to_do(paths: Paths, file: str
     assert caught.value.next_step
 
 
-def test_a_port_can_be_wanted_or_moved(paths: Paths) -> None:
+def test_a_port_can_be_wanted_and_is_kept_otherwise(paths: Paths) -> None:
     assert ensure_port(paths, wanted=4321) == 4321
+
     first = ensure_port(paths)
 
-    moved = move_port(paths)
-
     assert 0 < first <= 65535
-    assert ensure_port(paths) == moved
+    assert ensure_port(paths) == first
 
 
 @pytest.mark.promise("acknowledged-is-kept")

@@ -16,7 +16,7 @@ import pytest
 from host.client import DaemonAbsent, call_sync, connect
 from host.config import Config, DaemonSettings, Paths, ensure_port, http_token, locate, make_folders
 from host.connection import Methods, Shell
-from host.daemon import Daemon, Unbreakable, main
+from host.daemon import LOG_BYTES, Daemon, Unbreakable, main
 from host.errors import SocketFault, StoreFault
 from host.namespace import env
 from host.sockets import Lock, bind, bind_loopback, ensure_folder, inode
@@ -335,6 +335,20 @@ def test_in_the_background_it_writes_to_its_log_file(start: Start, paths: Paths)
     assert paths.log_file.stat().st_mode & 0o777 == 0o600
     call_sync(paths.socket, "shutdown")
     assert ended(process) == (0, "")
+
+
+def test_in_the_background_a_log_that_grows_is_put_aside(start: Start, paths: Paths) -> None:
+    process = start("background")
+    while not (paths.log_file.exists() and "daemon.ready" in paths.log_file.read_text()):
+        assert process.poll() is None
+
+    os.truncate(paths.log_file, LOG_BYTES + 1)
+    while not paths.log_file.with_name("daemon.log.1").exists():
+        assert process.poll() is None
+
+    call_sync(paths.socket, "shutdown")
+    assert ended(process) == (0, "")
+    assert "daemon.stopped" in paths.log_file.read_text()
 
 
 def test_a_holder_of_the_lock_that_does_not_answer_is_said(

@@ -196,8 +196,8 @@ async def test_a_failing_commit_is_an_error_and_stores_nothing() -> None:
         await log.append([numbered(1)], NOW)
 
     assert caught.value.kind == "store-unavailable"
-    assert await log.sessions() == ()
-    assert (await log.append([numbered(1)], NOW)).event_seq == 1
+    assert (log.problem, await log.sessions()) == ("database or disk is full", ())
+    assert ((await log.append([numbered(1)], NOW)).event_seq, log.problem) == (1, "")
 
 
 @pytest.mark.promise("acknowledged-is-kept")

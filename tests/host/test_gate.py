@@ -60,7 +60,6 @@ def test_an_acknowledgement_is_an_empty_signal(text: str) -> None:
         (a_segment("[task-notification]", source_kind=SourceKind.TOOL), {}, Reason.MACHINE_AUTHORED),
         (a_segment("the and of"), {}, Reason.EMPTY_SIGNAL),
         (a_segment(), {"recent": (a_segment(event_seq=9),)}, Reason.DUPLICATE_CONTEXT),
-        (a_segment(), {"seen_digests": frozenset({a_segment().digest})}, Reason.DUPLICATE_CONTEXT),
         (a_segment(), {"muted": True}, Reason.USER_MUTED),
         (a_segment(), {"incognito": True}, Reason.INCOGNITO),
         (a_segment(), {"surface": False}, Reason.NO_SURFACE),

@@ -295,11 +295,11 @@ async def test_what_waits_is_dropped_where_nothing_may_be_handed_over_any_more(
     await claude.fails(FAILURE)
     elsewhere = workspace_key(world.workspace("another"))
     await world.parts.rollouts.set(elsewhere, Rollout.OFF)
-    await claude.hooks.silence(elsewhere)
+    await world.parts.claims.withdraw(world.parts.sessions.all())
     assert await pending(world)
 
     await world.parts.rollouts.set(here, level)
-    await claude.hooks.silence(here)
+    await world.parts.claims.withdraw(world.parts.sessions.all())
 
     assert [entry.reason for entry in await world.audit(kind=AuditKind.DROP)] == reasons
     assert await pending(world) is not bool(reasons)

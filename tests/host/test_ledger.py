@@ -25,7 +25,7 @@ class Opened:
         self.database = database
         self.audit = Audit(database, b"k" * 32, CountedIds())
         self.told: list[str] = []
-        self.ledger = AuditLedger(database, self.audit, self.heard)
+        self.ledger = AuditLedger(self.audit, self.heard)
 
     def heard(self, entries: Sequence[AuditEntry]) -> None:
         self.told.extend(entry.audit_id for entry in entries)
@@ -90,8 +90,9 @@ async def test_an_audit_that_cannot_be_written_takes_what_depends_on_it_along(op
 
     with pytest.raises(AuditUnavailable, match="disk is full"):
         await opened.ledger.append([an_entry()], also=note("one"))
+    assert opened.audit.problem == "database or disk is full"
     await opened.database.write(lambda connection: connection.execute("DROP TRIGGER full"))
 
     assert (await opened.ids(), await opened.beside(), opened.told) == ([], [], [])
     await opened.ledger.append([an_entry()], also=note("one"))
-    assert (await opened.audit.verify()).entries == 1
+    assert ((await opened.audit.verify()).entries, opened.audit.problem) == (1, "")

@@ -9,7 +9,7 @@ import pytest
 from governance.contracts import AuditEntry, AuditKind
 from host.contracts import Claimed, Reason, Rollout, Silence, Surface
 from recall.contracts import EventEnvelope, EventType, SourceKind
-from tests.support.builders import a_call, a_prompt, a_reply, a_result, a_start, an_event
+from tests.support.builders import a_call, a_failure, a_prompt, a_reply, a_result, a_start, an_event
 from tests.support.world import FAILURE, LESSON, World, a_world
 
 NOTIFICATION = (
@@ -118,6 +118,16 @@ async def test_a_shadow_workspace_shows_what_would_have_come(world: World) -> No
     assert (entry.outcome, entry.reason) == ("would", Reason.SHADOW)
     assert entry.packet is not None
     assert await world.claim() == Silence(reason=Reason.NONE_PENDING)
+
+
+async def test_the_outcome_told_and_logged_is_the_one_that_was_concluded(world: World) -> None:
+    runtime = await world.feed(here(world, a_prompt("Good morning, let us look at the README.")))
+    await world.parts.rollouts.set(runtime.scope.workspace, Rollout.SHADOW)
+    segment = a_failure(FAILURE, context_version=runtime.context_version)
+
+    outcome = await world.parts.host.consider(segment, runtime, world.clock.now())
+
+    assert outcome == Silence(reason=Reason.SHADOW)
 
 
 async def test_a_workspace_that_is_off_makes_no_pass(world: World) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from governance.evidence import Covered
+from governance.evidence import WHOLE, Covered
 from host import reading
-from host.reading import MILLION, covered
+from host.reading import covered
 from recall.contracts import ReadWindow
 from recall.library import Library
 from tests.support.builders import a_memory, a_memory_id
@@ -43,7 +43,7 @@ def ratios(shown: list[Covered]) -> dict[str, tuple[int, bool]]:
 async def test_a_whole_file_shows_every_record_in_full(library: Library, file: Path) -> None:
     shown = await covered(library, window(file))
 
-    assert ratios(shown) == {FIRST: (MILLION, True), SECOND: (MILLION, True)}
+    assert ratios(shown) == {FIRST: (WHOLE, True), SECOND: (WHOLE, True)}
     located = {locator.memory_id: locator for locator in await library.locators(str(file))}
     assert all(one.record_digest == located[one.memory_id].record_digest for one in shown)
     assert all(one.source_version == located[one.memory_id].source_version for one in shown)
@@ -56,7 +56,7 @@ async def test_a_part_of_a_record_is_its_share_and_untouched_records_are_not_men
 
     ((memory_id, (ratio, fresh)),) = ratios(shown).items()
     assert (memory_id, fresh) == (FIRST, True)
-    assert 0 < ratio < MILLION
+    assert 0 < ratio < WHOLE
 
 
 @pytest.mark.promise("read-is-no-citation")
@@ -120,6 +120,6 @@ async def test_a_path_that_the_system_refuses_covers_nothing(library: Library, f
 async def test_a_file_larger_than_what_is_indexed_covers_nothing(
     library: Library, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_BYTES", 10)
+    monkeypatch.setattr(reading, "LARGEST", 10)
 
     assert await covered(library, window(file)) == []

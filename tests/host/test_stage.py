@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from governance.contracts import AuditKind
+from host.capability import CAPABILITIES
 from host.clock import SetClock
 from host.contracts import (
     Claimed,
@@ -228,10 +229,9 @@ async def test_a_silence_is_concluded_with_its_entry_and_the_gate_settled(world:
     assert runtime.agree == {a_memory_id(1): 1.0}
 
 
-@pytest.mark.parametrize("level", [Rollout.SHADOW, Rollout.OFF])
-async def test_below_active_a_packet_is_only_shown_in_the_audit(world: World, level: Rollout) -> None:
+async def test_in_the_shadow_a_packet_is_only_shown_in_the_audit(world: World) -> None:
     stage, runtime = await opened(world)
-    await world.parts.rollouts.set(runtime.scope.workspace, level)
+    await world.parts.rollouts.set(runtime.scope.workspace, Rollout.SHADOW)
 
     concluded = await stage.conclude(Pass(segment=None, outcome=a_packet()), runtime, world.parts.inbox)
 
@@ -239,6 +239,32 @@ async def test_below_active_a_packet_is_only_shown_in_the_audit(world: World, le
     assert concluded.outcome == Silence(reason=Reason.SHADOW)
     assert (entry.outcome, entry.reason, entry.packet is None) == ("would", "shadow", False)
     assert await world.parts.inbox.slot(SESSION, AGENT) == (None, ())
+
+
+async def test_what_was_under_way_when_the_workspace_was_switched_off_is_discarded(world: World) -> None:
+    stage, runtime = await opened(world)
+    await world.parts.rollouts.set(runtime.scope.workspace, Rollout.OFF)
+
+    concluded = await stage.conclude(Pass(segment=None, outcome=a_packet()), runtime, world.parts.inbox)
+
+    entry = (await world.audit())[-1]
+    assert concluded.outcome == Silence(reason=Reason.DISCARDED)
+    assert (entry.outcome, entry.reason, entry.packet) == ("silence", "discarded", None)
+    assert await world.parts.inbox.slot(SESSION, AGENT) == (None, ())
+
+
+@pytest.mark.parametrize("able", [False, True])
+async def test_subagents_are_left_alone_unless_the_host_can_take_it(
+    world: World, able: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    socket = CAPABILITIES["socket"]
+    monkeypatch.setitem(CAPABILITIES, "socket", msgspec.structs.replace(socket, subagents=able))
+    await opened(world)
+    runtime = await world.feed(a_prompt("Look at the tests.", agent_id="sub-1", workspace=world.workspace()))
+
+    window = world.parts.host.stage.window(runtime, world.clock.now(), None)
+
+    assert (runtime.subagent, window.subagent) == (True, not able)
 
 
 @pytest.mark.promise("audit-first")

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 import structlog
 
+from governance.errors import AuditUnavailable
 from host.runtime import RuntimePolicy, SessionRuntime
 from host.sessions import QUEUE_MAX, History, Sessions, Stores
 from host.tasks import Tasks
@@ -34,6 +35,7 @@ class Rig:
         self.in_flight: dict[str, int] = defaultdict(int)
         self.most_in_flight: dict[str, int] = defaultdict(int)
         self.broken: set[int] = set()
+        self.unrecorded: set[int] = set()
         self.lines = structlog.testing.CapturingLogger()
         self.tasks = Tasks(structlog.wrap_logger(self.lines, processors=[]))
         stores = Stores(
@@ -64,6 +66,8 @@ class Rig:
             await self.ear.wait()
             if envelope.event_seq in self.broken:
                 raise OSError("a canary of the event")
+            if envelope.event_seq in self.unrecorded:
+                raise AuditUnavailable("The audit could not be written.", "Check the disk.")
             self.heard[session].append(envelope.event_seq)
         finally:
             self.in_flight[session] -= 1
@@ -245,9 +249,23 @@ async def test_a_pass_that_fails_is_said_and_the_next_event_goes_on_with_what_wa
     await rig.calm()
 
     assert (before, rig.heard[SESSION]) == ([1], [1, 3, 4])
-    assert failed == {"session:main": 1}
+    assert failed == {"session": 1}
     assert not runtime.lock.locked()
     assert "canary" not in str(rig.lines.calls)
+
+
+async def test_what_could_not_be_recorded_is_heard_again_from_the_log(rig: Rig) -> None:
+    rig.unrecorded = {2}
+    await rig.append(SESSION, SESSION, SESSION)
+    await rig.tasks.settled()
+    before = rig.sessions.all()
+    rig.unrecorded = set()
+
+    await rig.append(SESSION)
+    await rig.tasks.settled()
+
+    assert before == []
+    assert rig.heard[SESSION][-3:] == [2, 3, 4]
 
 
 # ------------------------------------------------------------------------------------------------ appends go first

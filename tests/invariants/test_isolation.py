@@ -73,6 +73,8 @@ async def judge(world: World) -> None:
     assert delivered == SESSIONS
     audit = msgspec.json.encode(await world.audit()).decode()
     assert foreign(audit, None) == [], "the audit holds words of events or memories"
+    assert len(world.logged.calls) >= SESSIONS
+    assert foreign(repr(world.logged.calls), None) == [], "the log holds words of events or memories"
 
 
 def foreign(text: str, own: int | None) -> list[str]:

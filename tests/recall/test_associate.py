@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from recall.associate import Arm, AssociationPolicy, associate
+from recall.associate import Arm, AssociationPolicy, associate, resting
 from recall.contracts import Candidate, Cue, Found, Index, Source, TermStatistics
 from recall.fallback import FAILURES, Breaker
 from tests.support.builders import a_candidate, a_cue, a_memory_id
@@ -110,6 +110,17 @@ async def test_an_open_breaker_spares_the_arm_and_closes_after_a_good_try() -> N
 
     now[0] = 30_000_000
     assert [shortfalls(await ask(lexical, clock=lambda: now[0]))["lexical"] for _ in range(2)] == [None, None]
+
+
+async def test_a_source_that_rests_is_named_with_its_breaker() -> None:
+    lexical, engine = arm("lexical", broken), arm("engine", gives())
+    assert resting((lexical, engine), 0) == {}
+
+    for _ in range(FAILURES):
+        await ask(lexical, engine)
+
+    assert resting((lexical, engine), 1) == {"source lexical": "degraded, its breaker is open"}
+    assert resting((lexical, engine), 30_000_000) == {"source lexical": "degraded, its breaker is half-open"}
 
 
 async def test_counts_that_cannot_be_had_are_taken_from_memory() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recall.contradiction import contradicts
+from recall.contradiction import COMPARED, contradicts, reading
 
 TAKEN_BACK = [  # (newer, older)
     ("The API returns camelCase since v3.", "The API returns snake_case."),
@@ -55,3 +55,12 @@ def test_a_text_does_not_contradict_itself() -> None:
     for newer, older in TAKEN_BACK + BOTH_HOLD:
         assert not contradicts(newer, newer)
         assert not contradicts(older, older)
+
+
+def test_only_the_beginning_of_a_long_text_is_compared() -> None:
+    newer, older = TAKEN_BACK[0]
+    filler = "Something else entirely, with a clause that says little. " * 2_000
+
+    assert contradicts(f"{newer} {filler}", f"{older} {filler}")
+    assert not contradicts(f"{filler} {newer}", older)
+    assert len(reading(filler).clauses) <= COMPARED // len("a b, ")

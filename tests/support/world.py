@@ -28,10 +28,11 @@ KEY = b"k" * 32
 class World:
     """The parts, and the verbs of a test: remember, feed, claim, deliver, audit."""
 
-    def __init__(self, parts: Parts, clock: SetClock, folder: Path) -> None:
+    def __init__(self, parts: Parts, clock: SetClock, folder: Path, logged: structlog.testing.CapturingLogger) -> None:
         self.parts = parts
         self.clock = clock
         self.folder = folder
+        self.logged = logged
         self._memories = 0
 
     def workspace(self, name: str = "project") -> str:
@@ -98,7 +99,8 @@ async def a_world(
 ) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
-    log = structlog.wrap_logger(structlog.testing.CapturingLogger(), processors=[])
+    logged = structlog.testing.CapturingLogger()
+    log = structlog.wrap_logger(logged, processors=[])
     clock = clock or SetClock(start)
     tasks = Tasks(log)
     setup = Setup(
@@ -113,7 +115,7 @@ async def a_world(
 
     async with open_parts(setup, clock, new_id, tasks, log) as parts:
         try:
-            yield World(parts, clock, folder)
+            yield World(parts, clock, folder, logged)
         finally:
             await tasks.close()
         assert not tasks.failed, tasks.failed

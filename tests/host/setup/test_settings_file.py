@@ -115,6 +115,17 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     assert target.read_text() == OURS
 
 
+def test_a_file_that_is_none_of_ours_is_rewritten_with_its_mode_and_without_a_backup(tmp_path: Path) -> None:
+    file = tmp_path / "info" / "exclude"
+    settings_file.rewrite(file, "first\n")
+    file.chmod(0o640)
+
+    settings_file.rewrite(file, OURS)
+
+    assert (file.read_text(), mode(file)) == (OURS, 0o640)
+    assert list(file.parent.iterdir()) == [file]
+
+
 def test_an_interrupted_earlier_write_is_no_obstacle(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     (tmp_path / f".settings.json.{name()}.tmp").write_text("half")
