@@ -58,7 +58,7 @@ FORMS = (
     "When {part} raises {error}, delete its cache folder first; {words}.",
     "{part} was split in March: {error} means that {words} still import the old half.",
     "Do not edit {part} by hand, it is generated. {error} says the generator is older than {words}.",
-    "The {words} need port 54{part}; without it you see {error}.",
+    "The {words} need the port of {part}; without it you see {error}.",
     "Ask the platform team for a token of {part}, else {error}. It concerns {words}.",
     "{error}? Start the {part} container; {words} wait for it.",
     "We pinned {part} because of {error} in its last release, see {words}.",
