@@ -106,8 +106,7 @@ def test_fifty_kills_lose_and_double_nothing(tmp_path: Path, run_dir: Path) -> N
         judge(daemon, ledger, seed)
     finally:
         daemon.stop()
-    # Two of fifty may meet a moment in which the machine itself stands still.
-    assert sorted(restarts)[-3] < RESTART_SECONDS, f"seed {seed}: {restarts}"
+    assert max(restarts) < RESTART_SECONDS, f"seed {seed}: {restarts}"
 
 
 def judge(daemon: RunningDaemon, ledger: Ledger, seed: int) -> None:
