@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from recall.contracts import ArmReport, Candidate, Cue, Found, Frozen, Index, Source, SourceName, TermStatistics
+from recall.errors import ArmUnavailable
 from recall.fallback import Breaker, BreakerState, hot_scan, hot_statistics
 
 FALLBACK = "fallback"
@@ -26,11 +27,12 @@ class AssociationPolicy(Frozen, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A source by name, with the breaker that guards it."""
+    """A source by name, with the breaker that guards it, and its own time limit where it is shorter than the pass's."""
 
     name: str
     source: Source
     breaker: Breaker
+    budget_seconds: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,11 @@ async def _ask(arm: Arm, cue: Cue, index: Index, policy: AssociationPolicy, cloc
     if not arm.breaker.allows(started):
         return _Answer(ArmReport(name=arm.name, hits=0, micros=0, shortfall="open-breaker"))
     try:
-        async with asyncio.timeout(policy.budget_seconds):
+        async with asyncio.timeout(min(policy.budget_seconds, arm.budget_seconds)):
             candidates = await arm.source(cue, index)
+    except ArmUnavailable as away:
+        arm.breaker.abandoned()  # it is not broken: asked again at the next cue
+        return _Answer(ArmReport(name=arm.name, hits=0, micros=clock_micros() - started, shortfall=away.shortfall))
     except TimeoutError:
         return _short(arm, started, clock_micros(), "late")
     except asyncio.CancelledError:

@@ -4,7 +4,6 @@ Pure: the same candidates in any order give the same answer. Dates decide betwee
 what counts as said already. A conflict about what a record is (one id, two digests) fails closed.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,8 +13,9 @@ from msgspec import Meta
 from rapidfuzz import fuzz, utils
 
 from recall.analyzer import distinct
-from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, SourceName, Status
+from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, Status
 from recall.contradiction import Reading, contradicts, reading
+from recall.fusion import Fused, FusionPolicy, fuse
 
 DAY = 86_400_000
 COMPARED = 16_384  # characters of two texts that are compared for wording: that takes as long as their product
@@ -54,7 +54,7 @@ class RankPolicy(Frozen, frozen=True, kw_only=True):
     recency: Weight = 0.05
     closeness: Weight = 0.05
     confidence: Weight = 0.1
-    lexical: Weight = 0.7  # weight of the lexical arm in the fused relevance; the other arms share the rest
+    fusion: FusionPolicy = FusionPolicy()
     recency_days: Annotated[float, Meta(gt=0)] = 90.0
     alike: Annotated[float, Meta(ge=50, le=100)] = 85.0  # rapidfuzz token-sort ratio from which two texts say the same
     alike_terms: Annotated[float, Meta(gt=0, le=1)] = 0.75  # and the share of the longer text's terms in common
@@ -92,7 +92,9 @@ class _One:
 def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now: Millis) -> Ranked:
     """Filter, score, sort (ties by id), remove duplicates, diversify, fit. `now` is epoch milliseconds."""
     dropped: list[Drop] = []
-    scored = _scored(_one_of_each(candidates, dropped), policy, now)
+    fused, conflicts = fuse(candidates, policy.fusion)
+    dropped += [Drop(id=memory_id, reason=DropReason.INDEX_CONFLICT) for memory_id in conflicts]
+    scored = sorted((_scored(one, policy, now) for one in fused), key=_best_first)
     valid = _read(_valid(scored, shown, now, dropped))
     given = [(text, frozenset(distinct(text))) for _, text in shown.texts]
     fresh = _unseen(_without_contradicted(valid, dropped), shown, given, policy, dropped)
@@ -115,35 +117,9 @@ def estimated_tokens(text: str) -> int:
     return wide + (len(text) - wide + 3) // 4
 
 
-def _one_of_each(candidates: Sequence[Candidate], dropped: list[Drop]) -> list[list[Candidate]]:
-    """Candidates by memory; one id that comes with two digests is nobody's record."""
-    groups: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in sorted(candidates, key=lambda one: (one.memory_id, one.source, -one.score, one.id)):
-        groups[candidate.memory_id].append(candidate)
-    for memory_id in [key for key, group in groups.items() if len({one.record_digest for one in group}) > 1]:
-        dropped.append(Drop(id=memory_id, reason=DropReason.INDEX_CONFLICT))
-        del groups[memory_id]
-    return list(groups.values())
-
-
-def _scored(groups: list[list[Candidate]], policy: RankPolicy, now: Millis) -> list[Scored]:
-    """One Scored a memory, best first. Every arm's scores are min-max normalised before they are added."""
-    bounds: dict[SourceName, tuple[float, float]] = {}
-    for candidate in (one for group in groups for one in group):
-        low, high = bounds.get(candidate.source, (candidate.score, candidate.score))
-        bounds[candidate.source] = (min(low, candidate.score), max(high, candidate.score))
-    others = max(1, len(bounds) - (SourceName.LEXICAL in bounds))
-    result: list[Scored] = []
-    for group in groups:
-        relevance = 0.0
-        for one in group:
-            low, high = bounds[one.source]
-            share = policy.lexical if one.source is SourceName.LEXICAL else (1 - policy.lexical) / others
-            relevance += (share if len(bounds) > 1 else 1.0) * ((one.score - low) / (high - low) if high > low else 1.0)
-        best = next((one for one in group if one.source is SourceName.LEXICAL), group[0])
-        reasons = tuple(dict.fromkeys(reason for one in group for reason in one.reasons))
-        result.append(Scored(candidate=best, score=_score(best, relevance, policy, now), reasons=reasons))
-    return sorted(result, key=_best_first)
+def _scored(one: Fused, policy: RankPolicy, now: Millis) -> Scored:
+    score = _score(one.candidate, one.relevance, policy, now)
+    return Scored(candidate=one.candidate, score=score, reasons=one.reasons, confidences=one.confidences)
 
 
 def _score(candidate: Candidate, relevance: float, policy: RankPolicy, now: Millis) -> float:

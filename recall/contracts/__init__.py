@@ -14,6 +14,7 @@ from recall.contracts.events import (
     SourceKind,
 )
 from recall.contracts.memory import (
+    CodeAnchor,
     Flag,
     MemoryKind,
     MemoryLocator,
@@ -55,6 +56,7 @@ __all__ = [
     "ArmReport",
     "Candidate",
     "Channel",
+    "CodeAnchor",
     "ContextCursor",
     "Cue",
     "CuePart",

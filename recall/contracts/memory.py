@@ -108,6 +108,14 @@ class Period(Frozen, frozen=True, kw_only=True):
     end: Millis | None = None
 
 
+class CodeAnchor(Frozen, frozen=True, kw_only=True):
+    """A place in the code that a memory is about: path below the workspace, line (1-based), what stood there."""
+
+    path: str
+    line: int
+    snippet: str
+
+
 class MemoryRecord(Frozen, frozen=True, kw_only=True):
     """One memory. `memory_id` is assigned once; text lives in a Markdown file."""
 
@@ -131,6 +139,7 @@ class MemoryRecord(Frozen, frozen=True, kw_only=True):
     importance: int | None = None  # 0..100
     occurred: Period | None = None
     state: RecordState = RecordState.ANCHORED
+    about: CodeAnchor | None = None
 
 
 class MemoryLocator(Frozen, frozen=True, kw_only=True):

@@ -45,6 +45,13 @@ class Index(Protocol):
         """Eligible pinned records, -1 priority first, then by priority and age."""
         ...
 
+    async def eligible(self, rows: Sequence[int], scope: RuntimeScope, epoch: int) -> Sequence[Candidate]:
+        """Eligible, visible, timely records by their row in the index, in the order asked, rows of others left out.
+
+        `epoch`: of the index that the rows were read from; with another one's, ArmUnavailable (`stale-vectors`).
+        """
+        ...
+
     async def statistics(self, terms: Sequence[str], scope: RuntimeScope) -> TermStatistics:
         """Document counts of `terms` over the eligible records."""
         ...

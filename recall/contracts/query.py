@@ -49,6 +49,7 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     state: RecordState = RecordState.ANCHORED
     terms: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    loaded_by: tuple[str, ...] = ()  # hosts that put this text into every context themselves
 
 
 class CuePart(Frozen, frozen=True, kw_only=True):
@@ -81,7 +82,8 @@ class TermStatistics(Frozen, frozen=True, kw_only=True):
 
 
 class ArmReport(Frozen, frozen=True, kw_only=True):
-    """What one source did in one pass. `shortfall`: late | broken | open-breaker | stale | degraded."""
+    """What one source did in one pass. `shortfall`: late | broken | open-breaker | loading |
+    stale-vectors | indexing | degraded."""
 
     name: str
     hits: int
@@ -108,6 +110,7 @@ class Scored(Frozen, frozen=True, kw_only=True):
     z: float = 0.0
     agree: float = 0.0
     reasons: tuple[str, ...] = ()
+    confidences: Mapping[str, float] = {}  # source -> its own absolute confidence, as it was before fusion
 
 
 class Drop(Frozen, frozen=True, kw_only=True):
@@ -134,6 +137,7 @@ class Shown(Frozen, frozen=True, kw_only=True):
     read: dict[str, str] = {}
     muted: frozenset[str] = frozenset()
     corrected: frozenset[str] = frozenset()
+    host: str = ""  # the agent product: what it loads into every context itself is shown already
 
 
 class Noise(Frozen, frozen=True, kw_only=True):

@@ -1,0 +1,77 @@
+"""Bringing the arms' candidates together (C-05): one entry a memory, its relevance a weighted sum of normalised scores.
+
+Each arm's scores are min-max normalised over what it brought, after the filters; then they are added, the lexical arm
+with `lexical` of the weight. Plain reciprocal rank lets a weak arm sink a good one; a weighted sum does not
+(docs/explanation/retrieval.md). What each arm said in absolute terms is kept beside: the confidence gate
+needs it. Pure.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from msgspec import Meta
+
+from recall.contracts import Candidate, Frozen, SourceName
+
+
+class FusionPolicy(Frozen, frozen=True, kw_only=True):
+    """How much each arm counts."""
+
+    id: str = "fusion_pre_v1"
+    lexical: Annotated[float, Meta(ge=0, le=1)] = 0.7  # the other arms share the rest
+
+
+class Fused(Frozen, frozen=True, kw_only=True):
+    """A memory with its relevance in [0, 1] and what each arm that found it said."""
+
+    candidate: Candidate
+    relevance: float
+    confidences: Mapping[str, float]
+    scores: Mapping[str, float]
+    reasons: tuple[str, ...] = ()
+
+
+def fuse(candidates: Sequence[Candidate], policy: FusionPolicy) -> tuple[list[Fused], list[str]]:
+    """(one entry a memory in the order of its id, ids that came with two digests: those are nobody's record)."""
+    groups: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates, key=lambda one: (one.memory_id, one.source, -one.score, one.id)):
+        groups[candidate.memory_id].append(candidate)
+    conflicts = [key for key, group in groups.items() if len({one.record_digest for one in group}) > 1]
+    for memory_id in conflicts:
+        del groups[memory_id]
+    bounds = _bounds(groups)
+    weights = _weights(tuple(bounds), policy)
+    return [_fused(group, bounds, weights) for group in groups.values()], conflicts
+
+
+def _bounds(groups: Mapping[str, Sequence[Candidate]]) -> dict[SourceName, tuple[float, float]]:
+    bounds: dict[SourceName, tuple[float, float]] = {}
+    for candidate in (one for group in groups.values() for one in group):
+        low, high = bounds.get(candidate.source, (candidate.score, candidate.score))
+        bounds[candidate.source] = (min(low, candidate.score), max(high, candidate.score))
+    return bounds
+
+
+def _weights(sources: Sequence[SourceName], policy: FusionPolicy) -> dict[SourceName, float]:
+    if len(sources) < 2:
+        return dict.fromkeys(sources, 1.0)
+    others = max(1, len(sources) - (SourceName.LEXICAL in sources))
+    rest = (1 - policy.lexical) / others
+    return {source: policy.lexical if source is SourceName.LEXICAL else rest for source in sources}
+
+
+def _fused(
+    group: Sequence[Candidate], bounds: Mapping[SourceName, tuple[float, float]], weights: Mapping[SourceName, float]
+) -> Fused:
+    relevance = 0.0
+    for one in group:
+        low, high = bounds[one.source]
+        relevance += weights[one.source] * ((one.score - low) / (high - low) if high > low else 1.0)
+    return Fused(
+        candidate=next((one for one in group if one.source is SourceName.LEXICAL), group[0]),
+        relevance=relevance,
+        confidences={one.source: one.confidence for one in reversed(group)},
+        scores={one.source: one.score for one in reversed(group)},
+        reasons=tuple(dict.fromkeys(reason for one in group for reason in one.reasons)),
+    )
