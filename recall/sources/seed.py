@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 
-from recall.contracts import Candidate, Cue, Index
+from recall.contracts import Candidate, Cue, Index, RecordState
 
 
 async def seed(cue: Cue, index: Index) -> Sequence[Candidate]:
-    """The cue's records by id in the order asked, then pinned ones, each once, at most `cue.limit`; else nothing."""
+    """The cue's records by id in the order asked, then pinned ones, each once, at most `cue.limit`; else nothing.
+
+    What stands in no record of its own, a file's section, is found by its words alone and never begins a window.
+    """
     if cue.terms:
         return ()
-    named = await index.by_id(cue.memory_ids, cue.scope) if cue.memory_ids else ()
+    asked = await index.by_id(cue.memory_ids, cue.scope) if cue.memory_ids else ()
+    named = [candidate for candidate in asked if candidate.state is RecordState.ANCHORED]
     pinned = await index.pinned(cue.scope, cue.limit)
     each = {candidate.memory_id: candidate for candidate in (*pinned, *named)}
     order = dict.fromkeys(candidate.memory_id for candidate in (*named, *pinned))
