@@ -1,21 +1,34 @@
-"""Where memory files lie: private ones below the data folder, shared ones in the repository (read as imported)."""
+"""Where memory files lie: private ones below the data folder, shared ones in the repository (read as imported), and
+those that agent products keep themselves (read as imported and never believed to be more than text).
+"""
 
+import asyncio
+import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
+from host.homes import Homes
 from host.namespace import REPOSITORY_FOLDER
+from host.provided import Provided, stamp_now
 from host.runtime import USER_KEY
 from recall.contracts import Origin, Scope, ScopeRef
+from recall.errors import IndexFault
 from recall.library import Library, Root
 from recall.workspace import repository_root
 
 
 class Roots:
-    """The memory folders of a user and of each workspace, made searchable when first met."""
+    """The memory folders of a user and of each workspace, made searchable when first met.
 
-    def __init__(self, data: Path, library: Library) -> None:
+    Without `homes` nothing below a home folder is read: so it is in replay, demo and evaluation.
+    """
+
+    def __init__(self, data: Path, library: Library, homes: Homes | None = None) -> None:
         self.data = data
         self._memory = data / "memory"
         self._library = library
+        self._provided = Provided(homes)
+        self._adopted: dict[str, tuple[Root, str | None]] = {}  # products' files, and their stamps when adopted
 
     def private(self, workspace: str) -> Root:
         """`<data>/memory/<workspaceKey>`: what was remembered for one workspace."""
@@ -39,10 +52,23 @@ class Roots:
         return Root(path=str(folder), scope=scope, origin=Origin.IMPORTED, inside=str(top))
 
     async def adopt(self, path: str, workspace: str) -> None:
-        """Make the files that a session there may see searchable. Folders that do not exist yet cost nothing."""
+        """Make the files that a session there may see searchable. Folders that do not exist yet cost nothing, and of
+        products' files only those are looked at again that changed."""
         for root in self._present(path, workspace):
             await self._library.adopt(root)
+        for root, now in await asyncio.to_thread(self._news, path, workspace):
+            before = self._adopted.get(root.path)
+            await self._library.adopt(root)
+            if before is not None and before[0] == root:  # known to have changed, sooner than its next tick tells
+                with suppress(IndexFault, sqlite3.DatabaseError):  # told in the library's status, and tried again
+                    await self._library.refresh(root.path)
+            self._adopted[root.path] = root, now
 
     def _present(self, path: str, workspace: str) -> list[Root]:
         roots = [self.user(), *([self.private(workspace)] if workspace else []), self.repository(path, workspace)]
         return [root for root in roots if root is not None and Path(root.path).is_dir()]
+
+    def _news(self, path: str, workspace: str) -> list[tuple[Root, str | None]]:
+        """Products' files that were not adopted yet, or not as they are now."""
+        found = [(root, stamp_now(root.path)) for root in self._provided.roots(path, workspace)]
+        return [one for one in found if self._adopted.get(one[0].path) != one]

@@ -3,12 +3,14 @@
 Every path below a root is walked folder by folder without following symlinks, so nothing outside the root is read or
 written; a root whose own path has become a symlink since it was resolved (a checkout can do that) is gone.
 Writing: one queue a file → read and compare the expected digest → edit (pure, checked by reading back) → temporary file
-in the same folder, fsync → compare again → rename → fsync of the folder → read and compare. When someone else changed
-the file in between, their change stands and the edit is made anew, or refused when it named what it saw.
+in the same folder, fsync → compare again → swap the two names (`recall.exchange`), compare what was replaced → fsync of
+the folder → read and compare. When someone else changed the file in between, their change stands and the edit is made
+anew, or refused when it named what it saw.
 """
 
 import asyncio
 import errno
+import itertools
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -17,10 +19,13 @@ from pathlib import PurePosixPath
 
 from recall.canonical import bytes_digest
 from recall.contracts import Frozen
+from recall.exchange import exchange
 from recall.files import LARGEST, RefusalKind, Refused
 
 SUFFIXES = (".md", ".markdown", ".mdc")
 ATTEMPTS = 8
+PROVIDER_FILES, PROVIDER_BYTES = 200, 8 * 1024 * 1024  # of a folder of rules: a repository may hold any number of them
+ENTRIES_A_FILE = 20  # of such a folder are looked at, for each file that may be taken
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -36,7 +41,7 @@ class Document(Frozen, frozen=True, kw_only=True):
 
 
 class Unreadable(Frozen, frozen=True, kw_only=True):
-    """A file that is not read. `reason`: gone | link | not-a-file | too-large | no-access."""
+    """A file that is not read. `reason`: gone | link | hard-link | not-a-file | too-large | no-access."""
 
     reason: str
 
@@ -48,42 +53,47 @@ class Scan(Frozen, frozen=True, kw_only=True):
     passed_over: Mapping[str, str]
 
 
-def scan(base: str) -> Scan | None:
-    """All Markdown files below a folder (a real path), hidden ones left out; None when there is no such folder."""
+def scan(base: str, most: int | None = None) -> Scan | None:
+    """All Markdown files below a folder (a real path), hidden ones left out; None when there is no such folder.
+
+    `most`: so many files at most, and so many bytes, of a folder that anyone may have filled; the folder itself is
+    passed over then as `too-many-files`.
+    """
     files: dict[str, str] = {}
     passed_over: dict[str, str] = {}
     if not _is_itself(base):
         return None
     waiting = [""]
-    while waiting:
+    left = None if most is None else most * ENTRIES_A_FILE
+    size = 0
+    while waiting and left != 0:
         folder = waiting.pop()
-        try:
-            entries = sorted(os.scandir(os.path.join(base, folder)), key=lambda entry: entry.name)
-        except OSError:
+        entries = _listed(os.path.join(base, folder), left)
+        if entries is None:
             passed_over[folder] = "no-access"
             continue
+        left = None if left is None else left - len(entries)
         for entry in entries:
-            relative = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.name.startswith(".") or not _is_text(relative):
-                continue
-            try:
-                if entry.is_symlink():
-                    if (entry.is_dir() or entry.name.endswith(SUFFIXES)) and _leaves(base, relative):
-                        passed_over[relative] = "link-outside-root"
-                elif entry.is_dir(follow_symlinks=False):
-                    waiting.append(relative)
-                elif entry.name.endswith(SUFFIXES):
-                    files[relative] = stamp_of(entry.stat(follow_symlinks=False))
-            except OSError:  # gone since the folder was listed
-                continue
+            if most is not None and (len(files) == most or size > PROVIDER_BYTES):
+                left = 0
+            elif not entry.name.startswith("."):
+                relative = f"{folder}/{entry.name}" if folder else entry.name
+                _take_note(entry, base, relative, (files, passed_over, waiting))
+                size += _to_read(files.get(relative))
+    if left == 0:
+        passed_over[""] = "too-many-files"
     return Scan(files=files, passed_over=passed_over)
 
 
-def read(base: str, relative: str) -> Document | Unreadable:
-    """One file below a root, whole. Nothing is read through a symlink."""
+def read(base: str, relative: str, *, alone: bool = False) -> Document | Unreadable:
+    """One file below a root, whole. Nothing is read through a symlink.
+
+    `alone`: a file with another name (a hard link) is not read either: in a folder that anyone may have filled it could
+    be anybody's, and through git it cannot have come.
+    """
     try:
         with _open_folder(base, PurePosixPath(relative).parent) as folder:
-            return _read_at(folder, PurePosixPath(relative).name)
+            return _read_at(folder, PurePosixPath(relative).name, alone=alone)
     except FileNotFoundError:
         return Unreadable(reason="gone")
     except OSError as error:
@@ -124,6 +134,40 @@ class Documents:
             return await asyncio.to_thread(_transact, base, relative, edit, expected)
 
 
+def _listed(folder: str, most: int | None) -> list[os.DirEntry[str]] | None:
+    """The entries of a folder by name, `most` of them; None when it cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(itertools.islice(entries, most), key=lambda entry: entry.name)
+    except OSError:
+        return None
+
+
+def _to_read(seen: str | None) -> int:
+    """How many bytes a file with this stamp will be read of: none of one that is too large."""
+    size = int(seen.partition(":")[0]) if seen else 0
+    return size if size <= LARGEST else 0
+
+
+def _take_note(
+    entry: os.DirEntry[str], base: str, relative: str, seen: tuple[dict[str, str], dict[str, str], list[str]]
+) -> None:
+    """What an entry means for a scan: a file, a folder to look into, a link that leads out, or nothing."""
+    files, passed_over, waiting = seen
+    if not _is_text(relative):
+        return
+    try:
+        if entry.is_symlink():
+            if (entry.is_dir() or entry.name.endswith(SUFFIXES)) and _leaves(base, relative):
+                passed_over[relative] = "link-outside-root"
+        elif entry.is_dir(follow_symlinks=False):
+            waiting.append(relative)
+        elif entry.name.endswith(SUFFIXES):
+            files[relative] = stamp_of(entry.stat(follow_symlinks=False))
+    except OSError:  # gone since the folder was listed
+        return
+
+
 def _transact(base: str, relative: str, edit: Edit, expected: str | None) -> str | Refused:
     path = PurePosixPath(relative)
     try:
@@ -154,15 +198,43 @@ def _attempt(folder: int, name: str, edit: Edit, expected: str | None) -> str | 
     temporary = f".{name}.tmp"
     _write_temporary(folder, temporary, after, _mode(folder, name))
     now = _read_or_empty(folder, name)
-    if not isinstance(now, Document) or now.data != before.data or _exists(folder, name) != bool(before.stamp):
+    same = isinstance(now, Document) and now.data == before.data and _exists(folder, name) == bool(before.stamp)
+    if not (same and _put(folder, temporary, name, before)):
         os.unlink(temporary, dir_fd=folder)
         return _conflict(name) if expected is not None else None
-    os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     os.fsync(folder)
     result = _read_or_empty(folder, name)
     if not isinstance(result, Document) or result.data != after:
         return _conflict(name)
     return bytes_digest(after)
+
+
+def _put(folder: int, temporary: str, name: str, before: Document) -> bool:
+    """Give the temporary file its name. False: what has the name is not what we read; it stays, and so does ours.
+
+    Between the last look and this step somebody may write all the same. So nothing is overwritten: a new name is made,
+    which fails when there is one, and two names are swapped, so that what was replaced can be looked at once more.
+    """
+    try:
+        if not before.stamp:
+            os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        elif exchange(folder, temporary, name):
+            replaced = _read_or_empty(folder, temporary)
+            if not isinstance(replaced, Document) or replaced.data != before.data:
+                exchange(folder, temporary, name)
+                return False
+        else:
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            return True
+    except (FileExistsError, FileNotFoundError):
+        return False
+    except OSError as error:
+        if before.stamp or error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)  # a file system without links
+        return True
+    os.unlink(temporary, dir_fd=folder)
+    return True
 
 
 def _conflict(name: str) -> Refused:
@@ -177,12 +249,15 @@ def _read_or_empty(folder: int, name: str) -> Document | Unreadable:
         return Document(data=b"", stamp="")
 
 
-def _read_at(folder: int, name: str) -> Document | Unreadable:
+def _read_at(folder: int, name: str, *, alone: bool = False) -> Document | Unreadable:
     handle = os.open(name, _FILE, dir_fd=folder)
     seen = os.fstat(handle)
     if not stat.S_ISREG(seen.st_mode):
         os.close(handle)
         return Unreadable(reason="not-a-file")
+    if seen.st_size > LARGEST or (alone and seen.st_nlink > 1):
+        os.close(handle)
+        return Unreadable(reason="too-large" if seen.st_size > LARGEST else "hard-link")
     with os.fdopen(handle, "rb") as stream:
         data = stream.read(LARGEST + 1)
     return Document(data=data, stamp=stamp_of(seen)) if len(data) <= LARGEST else Unreadable(reason="too-large")

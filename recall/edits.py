@@ -4,10 +4,13 @@ Every edit is checked by reading its result back: the other records are what the
 meant, and nothing doubtful came up. So a text cannot forge a marker, end a fence early or hide its neighbour.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 
 from recall.contracts import MemoryRecord, RecordState
-from recall.files import BOM, FileRecord, ParsedFile, RefusalKind, Refused, parse, unclosed_fence
+from recall.files import FileRecord, ParsedFile, RefusalKind, Refused, parse, unclosed_fence
+from recall.lines import BOM
 from recall.markers import FileHome, marker_line
 
 EditResult = bytes | Refused
@@ -15,22 +18,61 @@ EditResult = bytes | Refused
 
 def append(data: bytes, home: FileHome, record: MemoryRecord) -> EditResult:
     """The file with one more record at its end. No other record moves."""
+    done = append_all(data, home, [record])
+    if isinstance(done, Refused):
+        return done
+    after, (refused,) = done
+    return after if refused is None else refused
+
+
+def append_all(
+    data: bytes, home: FileHome, records: Sequence[MemoryRecord]
+) -> tuple[bytes, tuple[Refused | None, ...]] | Refused:
+    """The file with these records at its end, and for each of them why it is not there, or None. A Refused alone when
+    the file can take none. The file is read once before and once after, however many they are."""
     before = parse(data, home)
-    refused = _not_editable(before, home)
-    if refused is not None:
-        return refused
-    if record.memory_id in _known(before):
-        return Refused(kind=RefusalKind.DUPLICATE, problem=f"{record.memory_id} is in {home.relative} already.")
-    meant = _meant(record, home)
-    if isinstance(meant, Refused):
-        return meant
-    newline = before.newline.encode()
-    head = data
-    if head.removeprefix(BOM).strip():
-        head = head if head.endswith((b"\n", b"\r")) else head + newline
-        head = head if head.endswith((b"\n\n", b"\n\r\n", b"\r\r")) else head + newline
-    after = head + render(meant, home, before.newline)
-    return _checked(after, home, before, [*_records(before), meant])
+    unusable = _not_editable(before, home)
+    if unusable is not None:
+        return unusable
+    known = _known(before)
+    meant: list[MemoryRecord | Refused] = []
+    for record in records:
+        if record.memory_id in known:
+            problem = f"{record.memory_id} is in {home.relative} already."
+            meant.append(Refused(kind=RefusalKind.DUPLICATE, problem=problem))
+            continue
+        known.add(record.memory_id)
+        meant.append(_meant(record, home))
+    good = [one for one in meant if isinstance(one, MemoryRecord)]
+    blocks = [render(one, home, before.newline) for one in good]
+    after = _ended(data, before.newline) + before.newline.encode().join(blocks) if blocks else data
+    checked = _checked(after, home, before, [*_records(before), *good])
+    if isinstance(checked, Refused):
+        return checked if len(records) == 1 else _one_by_one(data, home, records)
+    return after, tuple(one if isinstance(one, Refused) else None for one in meant)
+
+
+def _one_by_one(
+    data: bytes, home: FileHome, records: Sequence[MemoryRecord]
+) -> tuple[bytes, tuple[Refused | None, ...]]:
+    """Records that cannot stand together (halves of a conflict, say): as many of them as can."""
+    refused: list[Refused | None] = []
+    for record in records:
+        done = append(data, home, record)
+        if isinstance(done, Refused):
+            refused.append(done)
+        else:
+            data = done
+            refused.append(None)
+    return data, tuple(refused)
+
+
+def _ended(data: bytes, newline: str) -> bytes:
+    """The file with a blank line at its end, if anything stands in it."""
+    if not data.removeprefix(BOM).strip():
+        return data
+    data = data if data.endswith((b"\n", b"\r")) else data + newline.encode()
+    return data if data.endswith((b"\n\n", b"\n\r\n", b"\r\r")) else data + newline.encode()
 
 
 def replace(data: bytes, home: FileHome, record: MemoryRecord) -> EditResult:
@@ -104,8 +146,8 @@ def _checked(after: bytes, home: FileHome, before: ParsedFile, wanted: list[Memo
 def _not_editable(parsed: ParsedFile, home: FileHome) -> Refused | None:
     if parsed.refused:
         return Refused(kind=RefusalKind.UNUSABLE_FILE, problem=f"{home.relative} is {parsed.refused}; mend it first.")
-    if any(known.state is RecordState.LEGACY for known in _records(parsed)):
-        return Refused(kind=RefusalKind.READ_ONLY, problem=f"{home.relative} has no markers and is read-only.")
+    if home.provider or any(known.state is RecordState.LEGACY for known in _records(parsed)):
+        return Refused(kind=RefusalKind.READ_ONLY, problem=f"{home.relative} has no records of ours and is read-only.")
     return None
 
 

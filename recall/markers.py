@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from recall.canonical import MAX_INT
 from recall.contracts import (
+    CodeAnchor,
     Flag,
     Frozen,
     MemoryKind,
@@ -30,8 +31,10 @@ from recall.contracts import (
     Status,
 )
 
+LONGEST = 65_536  # characters of a marker's line
+
 _LOOKS = re.compile(rb" {0,3}<!--[ \t]*memory:")
-_MARKER = re.compile(r"<!--[ \t]*memory:(mem_[0-9a-f]{32})(?:[ \t]+(.*?))?[ \t]*-->")
+_MARKER = re.compile(r"<!--[ \t]*memory:(mem_[0-9a-f]{32})(?=[ \t]|-->)")
 _PAIR = re.compile(r'([A-Za-z]+)=("(?:[^"\\]|\\.)*"|\[(?:[^\[\]"]|"(?:[^"\\]|\\.)*")*\]|[^ \t"\[\]]+)(?:[ \t]+|$)')
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NARROWER: dict[Scope, frozenset[Scope]] = {
@@ -42,16 +45,24 @@ _NARROWER: dict[Scope, frozenset[Scope]] = {
     Scope.EXTERNAL: frozenset(),
 }
 _Moment = Annotated[int, Meta(ge=-MAX_INT, le=MAX_INT)] | str
+_Line = Annotated[int, Meta(ge=1, le=MAX_INT)]
+_Words = Annotated[str, Meta(min_length=1, max_length=1024)]
 _Percent = Annotated[int, Meta(ge=0, le=100)]
 
 
 class FileHome(Frozen, frozen=True, kw_only=True):
-    """Where a file stands: its absolute path, its path below the root, and what the root says of its records."""
+    """Where a file stands: its absolute path, its path below the root, and what the root says of its records.
+
+    `provider`: the agent product whose file it is (`recall.providers`): its markers are not believed, all of it is
+    legacy. `top`: the real folder below which its path is what tells it from other files of that scope.
+    """
 
     path: str
     relative: str
     scope: ScopeRef
     origin: Origin
+    provider: str = ""
+    top: str = ""
 
 
 class Malformed(ValueError):
@@ -77,6 +88,7 @@ class _Attributes(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     priority: Annotated[int, Meta(ge=-1, le=100)] | None = None
     occurred: Annotated[tuple[_Moment, ...], Meta(min_length=1, max_length=2)] | None = None
     flags: tuple[Flag, ...] = ()
+    about: tuple[_Words, _Line, _Words] | None = None
 
 
 _decoder = msgspec.json.Decoder(_Attributes)
@@ -89,12 +101,15 @@ def looks_like_marker(line: bytes) -> bool:
 
 def read_marker(line: str, home: FileHome) -> MemoryRecord:
     """The record that a marker line announces, its text still empty. Raises Malformed."""
-    match = _MARKER.fullmatch(line.strip())
-    if match is None:
+    if len(line) > LONGEST:
+        raise Malformed(f"longer than {LONGEST} characters")
+    said = line.strip()
+    match = _MARKER.match(said)
+    if match is None or not said.endswith("-->"):
         raise Malformed("not of the form <!-- memory:mem_<32 hex digits> key=value … -->")
     imported = home.origin is Origin.IMPORTED
     try:
-        written = _decoder.decode(_document(match[2] or ""))
+        written = _decoder.decode(_document(said[match.end() : -3].strip(" \t")))
         return MemoryRecord(
             memory_id=match[1],
             anchor_id=f"memory:{match[1]}",
@@ -115,6 +130,7 @@ def read_marker(line: str, home: FileHome) -> MemoryRecord:
             priority=None if imported else written.priority,
             importance=None if imported else written.importance,
             occurred=_period(written.occurred),
+            about=_place(written.about),
         )
     except (msgspec.DecodeError, ValueError, OverflowError) as error:
         raise Malformed(str(error)) from error
@@ -122,7 +138,7 @@ def read_marker(line: str, home: FileHome) -> MemoryRecord:
 
 def marker_line(record: MemoryRecord, home: FileHome) -> str:
     """The marker of a record for a file of that home. Attributes at their default are left out, `created` never is."""
-    occurred = record.occurred
+    occurred, about = record.occurred, record.about
     every: dict[str, tuple[object, object]] = {  # name -> (value, default)
         "kind": (record.kind, MemoryKind.SEMANTIC),
         "scope": (f"{record.scope.kind}:{record.scope.key}", f"{home.scope.kind}:{home.scope.key}"),
@@ -139,6 +155,7 @@ def marker_line(record: MemoryRecord, home: FileHome) -> str:
         "expires": (_moment(record.expires_at), None),
         "occurred": ([_moment(at) for at in (occurred.start, occurred.end) if at is not None] if occurred else [], []),
         "supersededBy": (record.superseded_by, None),
+        "about": ([about.path, about.line, about.snippet] if about else None, None),
         "flags": (record.flags, ()),
     }
     pairs = [f"{name}={_json(value)}" for name, (value, default) in every.items() if value != default]
@@ -196,6 +213,19 @@ def _moment(at: Millis | None) -> str | Millis | None:
         return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except OverflowError:
         return at
+
+
+def _place(written: tuple[str, int, str] | None) -> CodeAnchor | None:
+    """A place in the workspace: its path cannot lead out of it, and the snippet is one line."""
+    if written is None:
+        return None
+    path, line, snippet = written
+    parts = path.split("/")
+    if not path.isprintable() or "\\" in path or parts[0].endswith(":") or {"", ".", ".."}.intersection(parts):
+        raise Malformed(f"the path {path!r} is not one below the workspace")
+    if "\n" in snippet or "\r" in snippet or not snippet.strip():
+        raise Malformed("the snippet of a place is one line")
+    return CodeAnchor(path=path, line=line, snippet=snippet)
 
 
 def _period(written: tuple[int | str, ...] | None) -> Period | None:

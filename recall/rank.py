@@ -1,24 +1,31 @@
 """Rank, remove duplicates, fit the budget (C-05): candidates of all arms in, a short list and reasons for drops out.
 
-Pure: the same candidates in any order give the same answer. Dates decide between contradicting records; texts decide
-what counts as said already. A conflict about what a record is (one id, two digests) fails closed.
+Pure: the same candidates in any order give the same answer. What may not be given is filtered before any score is
+compared with another. Dates decide between contradicting records; texts decide what counts as said already, be it in a
+packet or in a file that the agent's product loads by itself. A conflict about what a record is (one id, two digests)
+fails closed.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated
 
 from msgspec import Meta
 from rapidfuzz import fuzz, utils
 
 from recall.analyzer import distinct
-from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, Status
+from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, Status, visible
 from recall.contradiction import Reading, contradicts, reading
 from recall.fusion import Fused, FusionPolicy, fuse
+from recall.providers import held_by
+from recall.tokens import estimated_tokens
 
 DAY = 86_400_000
 COMPARED = 16_384  # characters of two texts that are compared for wording: that takes as long as their product
+LINES = 400  # of a file's text that are compared one by one
 RELATED = 0.3  # share of terms in common below which two records are not compared for contradiction
 
 
@@ -26,6 +33,7 @@ class DropReason(StrEnum):
     """Why ranking leaves a candidate out."""
 
     INDEX_CONFLICT = "index-conflict"  # one id with two digests
+    OUT_OF_SCOPE = "out-of-scope"
     NOT_ACTIVE = "not-active"
     EXPIRED = "expired"
     NOT_YET_VALID = "not-yet-valid"
@@ -34,10 +42,12 @@ class DropReason(StrEnum):
     MUTED = "muted"
     CONTRADICTED = "contradicted"  # a newer record says otherwise
     ALREADY_SHOWN = "already-shown"  # in this context window
-    SHOWN_ALIKE = "shown-alike"  # a near-duplicate of one that was shown
+    ALREADY_IN_CONTEXT = "already-in-context"  # the agent's product loads the file that says it
+    SHOWN_ALIKE = "shown-alike"  # a near-duplicate of one that was shown, or of what is in context
     ALREADY_READ = "already-read"  # the agent has read it at this version
     DUPLICATE_CONTENT = "duplicate-content"
     NEAR_DUPLICATE = "near-duplicate"
+    PARAPHRASE = "paraphrase"  # the engine says so
     SAME_TOPIC = "same-topic"  # enough restatements of one fact
     OVER_BUDGET = "over-budget"
 
@@ -48,9 +58,10 @@ Weight = Annotated[float, Meta(ge=0, le=1)]
 class RankPolicy(Frozen, frozen=True, kw_only=True):
     """Weights of the ranking score (each signal is in [0, 1]), duplicate bounds and budgets."""
 
-    id: str = "rank_pre_v1"
+    id: str = "rank_pre_v2"
     relevance: Weight = 0.7
     salience: Weight = 0.1
+    novelty: Weight = 0.05
     recency: Weight = 0.05
     closeness: Weight = 0.05
     confidence: Weight = 0.1
@@ -65,7 +76,22 @@ class RankPolicy(Frozen, frozen=True, kw_only=True):
     tokens: Annotated[int, Meta(ge=64)] = 16_384
 
 
-_Text = tuple[str, frozenset[str]]  # a text and its terms
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_BULLET = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A text that the agent has before it, and its terms."""
+
+    text: str
+    terms: frozenset[str]
+
+    @cached_property
+    def lines(self) -> tuple["_Said", ...]:
+        """Its lines, without list marks."""
+        lines = dict.fromkeys(_BULLET.sub("", line).strip() for line in self.text[:COMPARED].split("\n")[:LINES])
+        return tuple(_Said(line, frozenset(distinct(line))) for line in lines if line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +118,18 @@ class _One:
 def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now: Millis) -> Ranked:
     """Filter, score, sort (ties by id), remove duplicates, diversify, fit. `now` is epoch milliseconds."""
     dropped: list[Drop] = []
-    fused, conflicts = fuse(candidates, policy.fusion)
+    given = [_Said(text, frozenset(distinct(text))) for _, text in shown.texts]
+    told = frozenset().union(*(said.terms for said in given))
+    fused, conflicts = fuse(_allowed(candidates, shown, now, dropped), policy.fusion)
     dropped += [Drop(id=memory_id, reason=DropReason.INDEX_CONFLICT) for memory_id in conflicts]
-    scored = sorted((_scored(one, policy, now) for one in fused), key=_best_first)
-    valid = _read(_valid(scored, shown, now, dropped))
-    given = [(text, frozenset(distinct(text))) for _, text in shown.texts]
-    fresh = _unseen(_without_contradicted(valid, dropped), shown, given, policy, dropped)
+    scored = sorted((_scored(one, told, policy, now) for one in fused), key=_best_first)
+    standing = _without_contradicted(_read(scored), dropped)
+    fresh = _unseen(standing, shown, given, policy, dropped)
     kept = _within(_distinct_texts(fresh, policy, dropped), policy, dropped)
     return Ranked(
         ranked=tuple(kept),
         dropped=tuple(sorted(dropped, key=lambda drop: (drop.id, drop.reason))),
-        told=frozenset().union(*(terms for _, terms in given)),
+        told=told,
     )
 
 
@@ -111,24 +138,36 @@ def say_the_same(one: str, other: str, policy: RankPolicy) -> bool:
     return _same(one, other, frozenset(distinct(one)), frozenset(distinct(other)), policy)
 
 
-def estimated_tokens(text: str) -> int:
-    """Model tokens of a text, roughly and rather too many: a CJK character is one, four others are one."""
-    wide = sum(1 for character in text if ord(character) > 0x2E7F) if not text.isascii() else 0
-    return wide + (len(text) - wide + 3) // 4
+def _allowed(candidates: Sequence[Candidate], shown: Shown, now: Millis, dropped: list[Drop]) -> list[Candidate]:
+    """Those that may be given at all. What one source says against a memory holds for all of them."""
+    refused: dict[str, DropReason] = {}
+    for candidate in candidates:
+        reason = _invalid(candidate, shown, now)
+        if reason is not None:
+            refused[candidate.memory_id] = min(reason, refused.get(candidate.memory_id, reason), key=_LADDER.index)
+    dropped += [Drop(id=memory_id, reason=reason) for memory_id, reason in refused.items()]
+    return [candidate for candidate in candidates if candidate.memory_id not in refused]
 
 
-def _scored(one: Fused, policy: RankPolicy, now: Millis) -> Scored:
+_LADDER = tuple(DropReason)
+
+
+def _scored(one: Fused, told: frozenset[str], policy: RankPolicy, now: Millis) -> Scored:
     score = _score(one.candidate, one.relevance, policy, now)
+    if told:
+        terms = _terms(one.candidate)
+        score -= policy.novelty * len(terms & told) / max(1, len(terms))
     return Scored(candidate=one.candidate, score=score, reasons=one.reasons, confidences=one.confidences)
 
 
 def _score(candidate: Candidate, relevance: float, policy: RankPolicy, now: Millis) -> float:
     importance = 50 if candidate.importance is None else candidate.importance
-    priority = 50 if candidate.priority is None else max(0, candidate.priority)
+    priority = candidate.priority if candidate.priority is not None and candidate.priority >= 0 else 50
     age_days = max(0.0, (now - candidate.created_at) / DAY)
     return (
         policy.relevance * relevance
         + policy.salience * (importance + priority) / 200
+        + policy.novelty
         + policy.recency * policy.recency_days / (policy.recency_days + age_days)
         + policy.closeness * _CLOSENESS.get(candidate.scope.kind, 0.0)
         + policy.confidence * min(1.0, max(0.0, candidate.confidence))
@@ -138,18 +177,9 @@ def _score(candidate: Candidate, relevance: float, policy: RankPolicy, now: Mill
 _CLOSENESS: dict[Scope, float] = {Scope.TURN: 1.0, Scope.SESSION: 0.9, Scope.WORKSPACE: 0.7, Scope.USER: 0.4}
 
 
-def _valid(scored: Iterable[Scored], shown: Shown, now: Millis, dropped: list[Drop]) -> list[Scored]:
-    kept: list[Scored] = []
-    for one in scored:
-        reason = _invalid(one.candidate, shown, now)
-        if reason is None:
-            kept.append(one)
-        else:
-            dropped.append(Drop(id=one.candidate.memory_id, reason=reason))
-    return kept
-
-
 def _invalid(candidate: Candidate, shown: Shown, now: Millis) -> DropReason | None:
+    if shown.scope is not None and not visible(candidate.scope, shown.scope):
+        return DropReason.OUT_OF_SCOPE
     if candidate.status is not Status.ACTIVE or candidate.superseded_by is not None:
         return DropReason.NOT_ACTIVE
     if candidate.expires_at is not None and candidate.expires_at <= now:
@@ -197,20 +227,37 @@ def _takes_back(newer: _One, older: _One) -> bool:
 
 
 def _unseen(
-    standing: list[_One], shown: Shown, given: list[_Text], policy: RankPolicy, dropped: list[Drop]
+    standing: list[_One], shown: Shown, given: list[_Said], policy: RankPolicy, dropped: list[Drop]
 ) -> list[_One]:
+    loaded = [one for one in standing if held_by(shown.host, one.candidate.loaded_by)]
+    dropped += [Drop(id=one.candidate.memory_id, reason=DropReason.ALREADY_IN_CONTEXT) for one in loaded]
+    held = {one.candidate.memory_id for one in loaded}
+    files = [(one.mask, _Said(one.candidate.payload, one.terms)) for one in loaded]
     kept: list[_One] = []
     for one in standing:
         candidate = one.candidate
+        if candidate.memory_id in held:
+            continue
         if candidate.memory_id in shown.records:
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_SHOWN))
         elif shown.read.get(candidate.memory_id) == candidate.record_digest:
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_READ))
-        elif any(_same(candidate.payload, text, one.terms, terms, policy) for text, terms in given):
+        elif _said(one, given, policy) or any(_stands_in(one, mask, file, policy) for mask, file in files):
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.SHOWN_ALIKE))
         else:
             kept.append(one)
     return kept
+
+
+def _said(one: _One, given: Iterable[_Said], policy: RankPolicy) -> bool:
+    return any(_same(one.candidate.payload, said.text, one.terms, said.terms, policy) for said in given)
+
+
+def _stands_in(one: _One, mask: int, file: _Said, policy: RankPolicy) -> bool:
+    """Whether a file's section says the same, as a whole or in one of its lines. `mask`: of the section's terms."""
+    if (one.mask & mask).bit_count() < policy.alike_terms * len(one.terms):
+        return False
+    return _said(one, (file, *file.lines), policy)
 
 
 def _distinct_texts(fresh: list[_One], policy: RankPolicy, dropped: list[Drop]) -> list[Scored]:
@@ -230,20 +277,44 @@ def _distinct_texts(fresh: list[_One], policy: RankPolicy, dropped: list[Drop]) 
 def _redundant(one: _One, kept: list[_One], digests: set[str], policy: RankPolicy) -> DropReason | None:
     if one.candidate.record_digest in digests:
         return DropReason.DUPLICATE_CONTENT
+    if any(_paraphrases(one.candidate, two.candidate) for two in kept):
+        return DropReason.PARAPHRASE
     close = one.among(kept, policy.same_topic)
     if any(_same(one.candidate.payload, two.candidate.payload, one.terms, two.terms, policy) for two in close):
         return DropReason.NEAR_DUPLICATE
     return DropReason.SAME_TOPIC if len(close) >= policy.restatements else None
 
 
+def _paraphrases(one: Candidate, other: Candidate) -> bool:
+    """Whether a source takes one for the other in other words."""
+    if one.memory_id not in other.alike and other.memory_id not in one.alike:
+        return False
+    return not _differ(one.payload[:COMPARED], other.payload[:COMPARED])
+
+
 def _same(one: str, other: str, terms: frozenset[str], others: frozenset[str], policy: RankPolicy) -> bool:
     if len(terms & others) < policy.alike_terms * max(len(terms), len(others)):
         return False
-    if any(character.isdigit() for term in terms ^ others for character in term):
-        return False
     plain, plain_other = utils.default_process(one[:COMPARED]), utils.default_process(other[:COMPARED])
-    alike = fuzz.token_sort_ratio(plain, plain_other, score_cutoff=policy.alike) > 0 or plain == plain_other
-    return alike and not (contradicts(one, other) or contradicts(other, one))
+    if plain != plain_other and not fuzz.token_sort_ratio(plain, plain_other, score_cutoff=policy.alike):
+        return False
+    return not (_turned_round(plain, plain_other) or _differ(one[:COMPARED], other[:COMPARED]))
+
+
+def _differ(one: str, other: str) -> bool:
+    """What neither vectors nor likeness of wording see: another number, and the opposite."""
+    if set(_NUMBER.findall(one)) != set(_NUMBER.findall(other)):
+        return True
+    return contradicts(one, other) or contradicts(other, one)
+
+
+def _turned_round(one: str, other: str) -> bool:
+    """Whether the words that two texts share come in another order around a "not": A, not B; B, not A."""
+    if not (reading(one).denies and reading(other).denies):
+        return False
+    words, others = one.split(), other.split()
+    shared = set(words) & set(others)
+    return [word for word in words if word in shared] != [word for word in others if word in shared]
 
 
 def _within(scored: list[Scored], policy: RankPolicy, dropped: list[Drop]) -> list[Scored]:

@@ -1,16 +1,22 @@
 """Where memory files lie, whose they are, and what is made searchable of them."""
 
+import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from host.compose import Setup
 from host.namespace import REPOSITORY_FOLDER
 from host.roots import Roots
 from recall.contracts import Origin, RuntimeScope, Scope, ScopeRef
-from recall.library import Library
+from recall.documents import PROVIDER_FILES
+from recall.library import Library, Root
+from recall.providers import slug
 from recall.workspace import workspace_key
 from tests.support.builders import WORKSPACE, a_memory, a_memory_id, a_user_scope, a_workspace_scope
+from tests.support.checkouts import a_checkout, a_worktree, write
 from tests.support.library import a_library, found, write_records
 
 
@@ -27,9 +33,7 @@ def roots(tmp_path: Path, library: Library) -> Roots:
 
 def a_repository(folder: Path, *names: str) -> Path:
     """A git checkout, and what lies in its memory folder."""
-    for made in (folder / ".git" / "refs", folder / ".git" / "objects"):
-        made.mkdir(parents=True)
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+    a_checkout(folder)
     for number, name in enumerate(names, start=50):
         record = a_memory("The heron gateway is ours.", memory_id=a_memory_id(number))
         write_records(folder / REPOSITORY_FOLDER / "memory" / name, [record])
@@ -144,3 +148,165 @@ async def test_a_repository_whose_memory_folder_leads_elsewhere_shows_nothing_of
 
     assert await seen(library, ours) == []
     assert [finding.state for finding in (await library.status()).findings] == ["link-outside-root"]
+
+
+# ------------------------------------------------------------------------------------------ files of agent products
+
+
+class Noting(Library):
+    """A library that only notes what it is to adopt."""
+
+    def __init__(self) -> None:
+        self.adopted: list[Root] = []
+        self.refreshed: list[str] = []
+
+    async def adopt(self, root: Root) -> None:
+        self.adopted.append(root)
+
+    async def refresh(self, *paths: str) -> None:
+        self.refreshed += paths
+
+
+@pytest.mark.promise("no-leak")
+async def test_unless_told_where_it_is_nobodys_home_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replay, the demo, evaluation and tests name no home: the person's real one stays out of them."""
+    home, folder = tmp_path / "home", tmp_path / "work"
+    folder.mkdir()
+    write(home / ".claude" / "CLAUDE.md")
+    write(home / ".claude" / "projects" / slug(str(folder)) / "memory" / "MEMORY.md")
+    monkeypatch.setenv("HOME", str(home))
+    noting = Noting()
+
+    await Roots(tmp_path / "data", noting).adopt(str(folder), workspace_key(str(folder)))
+
+    assert noting.adopted and not any(root.path.startswith(str(home)) for root in noting.adopted)
+    assert Setup.__struct_defaults__[Setup.__struct_fields__.index("homes") - len(Setup.__struct_fields__)] is None
+
+
+async def test_what_has_not_changed_is_not_looked_at_again(tmp_path: Path) -> None:
+    top, noting = a_repository(tmp_path / "checkout"), Noting()
+    write(top / "CLAUDE.md")
+    roots = Roots(tmp_path / "data", noting)
+    await roots.adopt(str(top), WORKSPACE)
+    noting.adopted.clear()
+
+    await roots.adopt(str(top), WORKSPACE)
+    again = list(noting.adopted)
+    write(top / "CLAUDE.md", "# Rules\nOthers, and longer.\n")
+    write(top / ".cursorrules")
+    await roots.adopt(str(top), WORKSPACE)
+
+    assert again == []
+    assert [Path(root.path).name for root in noting.adopted] == ["CLAUDE.md", ".cursorrules"]
+    assert [Path(path).name for path in noting.refreshed] == ["CLAUDE.md"]
+
+
+@pytest.mark.promise("no-leak")
+async def test_a_file_of_a_product_that_leads_out_of_the_repository_shows_nothing(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top, secret = a_repository(tmp_path / "checkout"), write(tmp_path / "elsewhere" / "secret.md")
+    (top / "CLAUDE.md").symlink_to(secret)
+    (top / ".cursor").mkdir()
+    (top / ".cursor" / "rules").symlink_to(secret.parent, target_is_directory=True)
+
+    await roots.adopt(str(top), workspace_key(str(top)))
+
+    assert await seen(library, top) == []
+    assert {finding.state for finding in (await library.status()).findings} == {"link-outside-root"}
+
+
+async def test_what_is_named_like_a_file_of_a_product_and_is_none_costs_nothing(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top = a_repository(tmp_path / "checkout")
+    os.mkfifo(top / "AGENTS.md")
+    (top / "GEMINI.md").mkdir()
+    with (top / "CLAUDE.md").open("wb") as file:
+        file.truncate(5 * 1024**3)
+
+    async with asyncio.timeout(10):
+        await roots.adopt(str(top), workspace_key(str(top)))
+
+    status = await library.status()
+    assert status.records == 0
+    assert [(Path(one.file).name, one.state) for one in status.findings] == [("CLAUDE.md", "too-large")]
+
+
+async def test_of_ten_thousand_rules_a_repository_gets_as_many_read_as_people_write(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top = a_repository(tmp_path / "checkout")
+    rules = top / ".cursor" / "rules"
+    rules.mkdir(parents=True)
+    for number in range(PROVIDER_FILES + 100):
+        (rules / f"{number:05}.mdc").write_text(f"The heron gateway is rule {number}.", "utf-8")
+
+    await roots.adopt(str(top), workspace_key(str(top)))
+
+    status = await library.status()
+    assert status.records == PROVIDER_FILES
+    assert [one.state for one in status.findings] == ["too-many-files"]
+
+
+async def test_files_of_one_name_in_one_repository_are_all_found(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top = a_repository(tmp_path / "checkout")
+    for name in ("CLAUDE.md", "src/CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules/a.md", ".cursor/rules/a.md"):
+        write(top / name, f"# Rules\nThe heron gateway, says {name}.\n")
+
+    await roots.adopt(str(top / "src"), workspace_key(str(top)))
+
+    assert len(await seen(library, top)) == 5
+    assert (await library.status()).findings == ()
+
+
+async def test_two_worktrees_on_two_branches_lose_neither_ones_rules(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    """One repository, one scope, one place in it, two texts: derived ids are no clash that somebody made."""
+    top, tree = a_repository(tmp_path / "main"), tmp_path / "tree"
+    a_worktree(top, tree)
+    write(top / "CLAUDE.md", "# Rules\nThe heron gateway is ours.\n")
+    write(tree / "CLAUDE.md", "# Rules\nThe heron gateway is theirs now.\n")
+
+    for folder in (top, tree):
+        await roots.adopt(str(folder), workspace_key(str(folder)))
+
+    assert len(await seen(library, tree)) == 1
+    assert (await library.status()).findings == ()
+
+
+async def test_a_file_of_a_product_that_comes_right_after_a_search_is_found_by_the_next(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    """Before the first tick has seen that it was not there."""
+    top, stop = a_repository(tmp_path / "checkout"), asyncio.Event()
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        group.create_task(library.follow(stop))
+        await asyncio.sleep(0)
+        await roots.adopt(str(top), workspace_key(str(top)))
+        write(top / "CLAUDE.md")
+
+        await roots.adopt(str(top), workspace_key(str(top)))
+
+        assert len(await seen(library, top)) == 1
+        stop.set()
+
+
+async def test_a_file_of_a_product_that_comes_during_a_session_is_found(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top, stop = a_repository(tmp_path / "checkout"), asyncio.Event()
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        group.create_task(library.follow(stop))
+        await roots.adopt(str(top), workspace_key(str(top)))
+        assert await seen(library, top) == []
+
+        write(top / "CLAUDE.md", "# Rules\nThe heron gateway is ours.\n")
+        write(top / ".cursor" / "rules" / "a.mdc", "The heron gateway is theirs.")
+
+        while len(await seen(library, top)) < 2:
+            await asyncio.sleep(0)
+        stop.set()

@@ -1,14 +1,16 @@
 """Files on disk: what a scan sees, and a write that loses nothing of anybody's."""
 
 import asyncio
+import errno
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
+from recall import documents
 from recall.canonical import bytes_digest
-from recall.documents import Document, Documents, Scan, Unreadable, read, scan, stamp
+from recall.documents import PROVIDER_FILES, Document, Documents, Scan, Unreadable, read, scan, stamp
 from recall.files import LARGEST, RefusalKind, Refused
 
 
@@ -215,3 +217,89 @@ def test_a_read_takes_plain_files_only(tmp_path: Path) -> None:
         "no.md": "gone",
     }
     assert stamp(str(tmp_path), "link.md") is None and stamp(str(tmp_path), "no.md") is None
+
+
+def test_a_folder_that_anyone_may_have_filled_is_read_up_to_a_number_of_files(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"rule-{number:02}.mdc").write_text("x")
+
+    some, all_of_them = scan(str(tmp_path), 20), scan(str(tmp_path), 31)
+
+    assert some is not None and all_of_them is not None
+    assert sorted(some.files) == [f"rule-{number:02}.mdc" for number in range(20)]
+    assert some.passed_over == {"": "too-many-files"}
+    assert len(all_of_them.files) == 30 and all_of_them.passed_over == {}
+
+
+def test_a_folder_of_other_things_is_not_looked_through_to_the_end(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / f"{number}.bin").touch()
+
+    found = scan(str(tmp_path), 2)
+
+    assert found == Scan(files={}, passed_over={"": "too-many-files"})
+
+
+def test_a_few_large_files_fill_such_a_folder_too(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md", "c.md", "d.md"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(LARGEST)
+    with (tmp_path / "0.md").open("wb") as file:
+        file.truncate(1024 * LARGEST)  # never read, so it takes nobody's place
+
+    found = scan(str(tmp_path), PROVIDER_FILES)
+
+    assert found is not None and sorted(found.files) == ["0.md", "a.md", "b.md"]
+    assert found.passed_over == {"": "too-many-files"}
+
+
+def test_of_a_file_far_too_large_no_byte_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "CLAUDE.md").open("wb") as file:
+        file.truncate(5 * 1024**3)
+
+    assert read(str(tmp_path), "CLAUDE.md") == Unreadable(reason="too-large")
+
+
+def test_a_file_with_a_second_name_is_read_where_nobody_else_can_have_made_it(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"theirs")
+    (tmp_path / "a.md").hardlink_to(tmp_path / "secret")
+
+    assert read(str(tmp_path), "a.md", alone=True) == Unreadable(reason="hard-link")
+    assert isinstance(read(str(tmp_path), "a.md"), Document)  # a backup may have linked it
+
+
+@pytest.mark.parametrize("there", [True, False])
+async def test_where_names_cannot_be_swapped_or_linked_a_write_still_succeeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    def refuses(*arguments: object, **named: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(documents, "exchange", lambda folder, one, other: False)
+    monkeypatch.setattr(documents.os, "link", refuses)
+    if there:
+        (tmp_path / "a.md").write_bytes(b"old")
+
+    done = await Documents().transact(str(tmp_path), "a.md", lambda data: data + b"new")
+
+    assert done == bytes_digest((tmp_path / "a.md").read_bytes())
+    assert os.listdir(tmp_path) == ["a.md"]
+
+
+async def test_a_file_that_is_deleted_while_we_write_is_a_change_by_someone_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"old")
+    swap = documents.exchange
+
+    def gone_first(folder: int, one: str, other: str) -> bool:
+        file.unlink()
+        return swap(folder, one, other)
+
+    monkeypatch.setattr(documents, "exchange", gone_first)
+
+    done = await Documents().transact(str(tmp_path), "a.md", lambda data: b"ours", expected=bytes_digest(b"old"))
+
+    assert isinstance(done, Refused) and done.kind is RefusalKind.CONFLICT
+    assert os.listdir(tmp_path) == []

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.contracts import Origin, Status
-from recall.edits import append, remove, render, replace
+from recall.contracts import CodeAnchor, Origin, Status
+from recall.edits import append, append_all, remove, render, replace
 from recall.files import RefusalKind, Refused, parse
 from recall.markers import FileHome
 from tests.support.builders import a_memory, a_memory_id, a_user_scope, a_workspace_scope
@@ -58,6 +58,68 @@ def test_a_replacement_may_change_attributes() -> None:
     revoked = msgspec.structs.replace(FIRST, status=Status.REVOKED, superseded_by=SECOND.memory_id)
 
     assert [one.record for one in parse(bytes_of(replace(data, HOME, revoked)), HOME).records] == [revoked]
+
+
+def test_many_records_are_appended_as_if_one_by_one() -> None:
+    data = bytes_of(append(b"", HOME, FIRST))
+    more = [a_memory(f"Fact {number}.", memory_id=a_memory_id(number)) for number in range(2, 12)]
+    slowly = data
+    for record in more:
+        slowly = bytes_of(append(slowly, HOME, record))
+
+    done = append_all(data, HOME, more)
+
+    assert done == (slowly, (None,) * len(more))
+
+
+def test_of_many_records_each_that_cannot_stand_is_told_apart() -> None:
+    data = bytes_of(append(b"", HOME, FIRST))
+    third = a_memory("Third.", memory_id=a_memory_id(3))
+
+    done = append_all(data, HOME, [FIRST, a_memory("nul \0", memory_id=a_memory_id(9)), SECOND, third, third])
+
+    assert not isinstance(done, Refused)
+    after, refused = done
+    assert [None if one is None else one.kind for one in refused] == [
+        RefusalKind.DUPLICATE,
+        RefusalKind.UNSAFE_TEXT,
+        None,
+        None,
+        RefusalKind.DUPLICATE,
+    ]
+    assert [one.record for one in parse(after, HOME).records] == [FIRST, SECOND, third]
+
+
+def test_records_that_are_a_conflict_only_together_are_kept_as_far_as_can_be() -> None:
+    texts = ["<<<<<<< a", "b\n=======\nc", ">>>>>>> d", "Fine."]
+    records = [a_memory(text, memory_id=a_memory_id(number)) for number, text in enumerate(texts, start=1)]
+
+    done = append_all(b"", HOME, records)
+
+    assert not isinstance(done, Refused)
+    after, refused = done
+    assert [None if one is None else one.kind for one in refused] == [None, None, RefusalKind.UNUSABLE_FILE, None]
+    assert len(parse(after, HOME).records) == 3
+
+
+def test_a_file_that_takes_none_says_so_once() -> None:
+    assert isinstance(append_all(b"# Rules\nA rule.\n", HOME, [FIRST, SECOND]), Refused)
+    assert append_all(b"", HOME, []) == (b"", ())
+
+
+def test_a_file_of_an_agent_product_is_never_written() -> None:
+    theirs = msgspec.structs.replace(HOME, provider="claude-md")
+
+    assert kind_of(append(b"", theirs, FIRST)) is RefusalKind.READ_ONLY
+    assert kind_of(remove(render(FIRST, HOME), theirs, FIRST.memory_id)) is RefusalKind.READ_ONLY
+
+
+def test_a_place_in_the_code_is_kept_with_its_record() -> None:
+    about = CodeAnchor(path="lib/money.py", line=1, snippet="def round_half_even(x):")
+    data = bytes_of(append(b"", HOME, msgspec.structs.replace(FIRST, about=about)))
+    moved = msgspec.structs.replace(FIRST, about=msgspec.structs.replace(about, line=13))
+
+    assert [one.record for one in parse(bytes_of(replace(data, HOME, moved)), HOME).records] == [moved]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -3,11 +3,12 @@
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.contracts import Origin, RecordState, Status
+from recall.contracts import CodeAnchor, Origin, RecordState, Status
 from recall.files import (
     LARGEST,
     MOST_RECORDS,
@@ -71,6 +72,7 @@ def test_a_record_runs_from_its_marker_to_the_next(data: str, expected: dict[str
         (f"# Title\n\n<!-- a comment -->\n{ONE}\nA.\n", {"1": "A."}, []),
         (f"---\nname: n\n---\n{ONE}\nA.\n", {"1": "A."}, []),
         (f"---\na: 1\n---\n\n---\nb: 2\n---\n{ONE}\nA.\n", {"1": "A."}, [("orphan-content", 5)]),
+        (f"---\n{ONE}\nA.\n---\n", {"1": "A.\n---"}, [("orphan-content", 1)]),
         (f"{ONE}\nA.\n```\n{TWO}\nB.\n```\n", {"1": f"A.\n```\n{TWO}\nB.\n```"}, [("orphan-anchor", 4)]),
     ],
 )
@@ -174,6 +176,88 @@ def test_a_legacy_id_depends_on_scope_file_headings_and_ordinal_alone() -> None:
     assert not {one.record.memory_id for one in parse(LEGACY.encode(), other).records} & set(before.values())
 
 
+bodies = st.lists(st.tuples(st.sampled_from(["# A", "## B", "# C"]), st.sampled_from(["a", "b", "c\n\nd"])), min_size=1)
+
+
+@given(bodies, st.data())
+def test_another_text_in_one_section_and_a_new_section_at_the_end_change_no_id(
+    sections: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    def ids(parts: list[tuple[str, str]]) -> list[str]:
+        text = "\n".join(f"{heading}\n{body}\n" for heading, body in parts)
+        return [one.record.memory_id for one in parse(text.encode(), HOME).records]
+
+    place = data.draw(st.integers(0, len(sections) - 1))
+    edited = [*sections[:place], (sections[place][0], "Something else.\n"), *sections[place + 1 :]]
+
+    assert len(set(ids(sections))) == len(sections)
+    assert ids(edited) == ids(sections)
+    assert ids([*sections, ("# New", "n")])[:-1] == ids(sections)
+
+
+def test_a_second_front_matter_of_a_legacy_file_is_reported_and_is_no_text() -> None:
+    parsed = parse(b"---\na: 1\n---\n\n---\nname: n\n---\nA fact.\n", HOME)
+
+    assert [one.record.text for one in parsed.records] == ["A fact."]
+    assert states(parsed) == [("orphan-content", 5)]
+
+
+def test_a_file_of_an_agent_product_is_believed_no_marker() -> None:
+    """Whoever can write a CLAUDE.md could else take another record's id, or pin what it says."""
+    data = f'# Rules\nFirst.\n{ONE[:-4]} pinned=true status="active" -->\nSecond.\n{ONE}\nThird.\n'.encode()
+    home = FileHome(
+        path="/r/sub/CLAUDE.md",
+        relative="CLAUDE.md",
+        scope=HOME.scope,
+        origin=Origin.IMPORTED,
+        provider="claude-md",
+        top="/r",
+    )
+
+    parsed = parse(data, home)
+
+    assert [one.record.text for one in parsed.records] == ["First.", "Second.", "Third."]
+    assert {(one.record.state, one.record.origin, one.record.pinned) for one in parsed.records} == {
+        (RecordState.LEGACY, Origin.IMPORTED, False)
+    }
+    assert a_memory_id(1) not in {one.record.memory_id for one in parsed.records}
+    assert parsed.findings == ()
+
+
+def test_files_of_one_name_in_one_repository_have_records_of_their_own() -> None:
+    def ids(path: str, relative: str) -> set[str]:
+        home = FileHome(
+            path=path, relative=relative, scope=HOME.scope, origin=HOME.origin, provider="claude-md", top="/r"
+        )
+        return {one.record.memory_id for one in parse(LEGACY.encode(), home).records}
+
+    found = [
+        ids("/r/CLAUDE.md", "CLAUDE.md"),
+        ids("/r/sub/CLAUDE.md", "CLAUDE.md"),
+        ids("/r/.claude/CLAUDE.md", "CLAUDE.md"),
+    ]
+
+    assert len(found[0] | found[1] | found[2]) == 12
+    assert ids("/r/CLAUDE.md", "CLAUDE.md") == found[0]
+
+
+def test_a_block_of_our_own_is_not_indexed_again() -> None:
+    block = "<!-- remora-pre:begin v1 -->\n# Team memory\nOurs.\n<!-- remora-pre:end -->\n"
+    before, after = parse(LEGACY.encode(), HOME), parse((LEGACY + "\n" + block).encode(), HOME)
+
+    assert after.records == before.records and after.findings == ()
+    assert states(parse(f"# A\na\n{block.splitlines()[0]}\nOurs.".encode(), HOME)) == [("malformed-anchor", 3)]
+
+
+def test_what_a_file_is_called_leads_its_first_title_and_its_paths_are_tags() -> None:
+    data = b"---\ndescription: How tests run\nglobs: test/**\nalwaysApply: true\n---\n# Commands\nA.\n# Layout\nB.\n"
+
+    records = [one.record for one in parse(data, HOME).records]
+
+    assert [record.title for record in records] == ["How tests run > Commands", "Layout"]
+    assert {record.tags for record in records} == {("test/**", "alwaysApply")}
+
+
 def test_a_record_digest_follows_meaning_not_place_or_line_ends() -> None:
     (unix,) = parse(f"{ONE}\nA.\nB.\n".encode(), HOME).records
     (windows,) = parse(f'# T\r\n{TWO[:-4]} tags=["x"] -->\r\n\r\nA.\r\nB.'.encode(), HOME).records
@@ -181,6 +265,8 @@ def test_a_record_digest_follows_meaning_not_place_or_line_ends() -> None:
     assert unix.locator.record_digest == windows.locator.record_digest == record_digest(unix.record)
     assert record_digest(a_memory("A.")) != record_digest(a_memory("A.", status=Status.REVOKED))
     assert record_digest(a_memory("A.")) != record_digest(a_memory("A.", expires_at=1))
+    anchor = CodeAnchor(path="a.py", line=1, snippet="x = 1")
+    assert record_digest(a_memory("A.")) == record_digest(a_memory("A.", about=anchor))  # where, not what
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace")))
@@ -191,20 +277,44 @@ def test_any_bytes_give_an_answer(data: bytes) -> None:
         assert 0 <= one.start <= one.locator.byte_start < one.locator.byte_end <= one.end <= len(data)
 
 
-pieces = st.sampled_from([ONE, TWO, THREE, "```", "~~~~", "A.", "备份", "# H", "", " ", "---", "<!-- memory:x -->"])
+BLOCK = ["<!-- remora-pre:begin v1 -->", "<!-- remora-pre:end -->"]
+CONFLICT = ["<<<<<<< a", "=======", ">>>>>>> b"]
+WORDS = [
+    "```",
+    "~~~~",
+    "A.",
+    "备份 👍🏽",
+    "# H",
+    "## I",
+    "",
+    " ",
+    "\x0b",
+    "---",
+    "name: n",
+    "<!-- memory:x -->",
+    "  indented",
+]
+pieces = st.sampled_from([ONE, TWO, THREE, *WORDS, *BLOCK, *CONFLICT])
 ends = st.sampled_from(["\n", "\r\n", "\r"])
+homes = st.sampled_from([HOME, msgspec.structs.replace(HOME, provider="claude-md", top="/m")])
 
 
-@given(st.lists(st.tuples(pieces, ends), max_size=14))
-def test_places_hold_the_text_and_blocks_do_not_overlap(lines: list[tuple[str, str]]) -> None:
-    data = "".join(line + end for line, end in lines).encode()
+@given(st.lists(st.tuples(pieces, ends), max_size=20), st.booleans(), st.booleans(), homes)
+def test_places_hold_the_text_and_blocks_do_not_overlap(
+    lines: list[tuple[str, str]], marked: bool, ended: bool, home: FileHome
+) -> None:
+    data = ("\ufeff" * marked + "".join(line + end for line, end in lines)).encode()
+    data = data if ended else data.rstrip(b"\r\n")
 
-    parsed = parse(data, HOME)
+    parsed = parse(data, home)
 
     for one in parsed.records:
         raw = data[one.locator.byte_start : one.locator.byte_end].decode()
         assert raw.replace("\r\n", "\n").replace("\r", "\n") == one.record.text
         assert one.record.text.strip() and raw == raw.strip("\r\n")
+        assert one.locator.line_end - one.locator.line_start == one.record.text.count("\n")
+        above = data[: one.locator.byte_start].decode().replace("\r\n", "\n").replace("\r", "\n")
+        assert one.locator.line_start == 1 + above.count("\n")
     assert all(one.end <= other.start for one, other in pairwise(parsed.records))
 
 
@@ -214,6 +324,20 @@ def test_places_hold_the_text_and_blocks_do_not_overlap(lines: list[tuple[str, s
 )
 def test_the_fence_that_a_text_leaves_open_is_known(text: str, fence: str) -> None:
     assert unclosed_fence(text.encode()) == fence
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# a" + b" " * 300_000 + b"b\n",
+        ONE[:-4].encode() + b" " * 300_000 + b"x\n",
+        ONE[:-4].encode() + b' tags=["' + b"a" * 300_000 + b"\n",
+        b"<!--" + b"--> " * 80_000 + b"\n" + ONE.encode() + b"\nA.\n",
+        b"---\n" + b"name: " + b" " * 300_000 + b"\n---\nA.\n",
+    ],
+)
+def test_a_line_made_to_keep_us_busy_costs_no_more_than_its_length(data: bytes) -> None:
+    assert parse(data, HOME).refused is None  # trying every way of dividing the blanks would not end
 
 
 def test_many_fences_that_nothing_closes_cost_little() -> None:
@@ -258,6 +382,8 @@ def test_a_read_of_another_version_is_stale_not_zero(indexed: str | None) -> Non
         ("serena-memory.ko.md", 5, "Issue #77: Codex / OpenCode Support > Worktree"),
         ("feedback-development-rules.md", 8, "统一开发规范必须遵守"),
         ("CLAUDE.ts-viewer.md", 14, "CLAUDE.md > Critical Rules (Read First)"),
+        ("testrail-rule.mdc", 11, "Cursor rules for TestRail development with test case integration. > Persona"),
+        ("testing-rule.md", 5, "Testing Conventions > Test Framework"),
     ],
 )
 def test_files_of_real_projects_are_read_with_exact_places(name: str, count: int, first: str) -> None:

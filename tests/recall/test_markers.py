@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.contracts import Flag, MemoryKind, MemoryRecord, Origin, Period, Risk, Scope, ScopeRef, Status
-from recall.markers import FileHome, Malformed, looks_like_marker, marker_line, read_marker
+from recall.contracts import CodeAnchor, Flag, MemoryKind, MemoryRecord, Origin, Period, Risk, Scope, ScopeRef, Status
+from recall.markers import LONGEST, FileHome, Malformed, looks_like_marker, marker_line, read_marker
 from tests.support.builders import a_memory, a_memory_id, a_user_scope, a_workspace_scope
 
 ID = a_memory_id(7)
@@ -52,6 +52,10 @@ def test_a_bare_marker_has_the_defaults_of_its_folder() -> None:
         ('scope="Workspace"', {"scope": a_workspace_scope()}),
         ('scope="Session:s-1"', {"scope": ScopeRef(kind=Scope.SESSION, key="s-1")}),
         ('origin="extracted"', {"origin": Origin.EXTRACTED}),
+        (
+            'about=["lib/money.py",1,"def f(x): [0] \\"--\\""]',
+            {"about": CodeAnchor(path="lib/money.py", line=1, snippet='def f(x): [0] "--"')},
+        ),
     ],
 )
 def test_attributes_are_json_values(attributes: str, expected: dict[str, object]) -> None:
@@ -79,6 +83,25 @@ def test_attributes_are_json_values(attributes: str, expected: dict[str, object]
         'title="a"kind="semantic"',
         "kind",
         '="a"',
+        "about=[]",
+        'about="lib/a.py"',
+        'about=["lib/a.py",1]',
+        'about=["lib/a.py",0,"x"]',
+        'about=["lib/a.py",true,"x"]',
+        'about=["lib/a.py",1,"x",2]',
+        'about=["",1,"x"]',
+        'about=["/etc/passwd",1,"x"]',
+        'about=["../a.py",1,"x"]',
+        'about=["a/../../b.py",1,"x"]',
+        'about=["./a.py",1,"x"]',
+        'about=["a//b.py",1,"x"]',
+        'about=["C:/a.py",1,"x"]',
+        'about=["a\\\\b.py",1,"x"]',
+        'about=["a\\u0000.py",1,"x"]',
+        'about=["a.py",1,""]',
+        'about=["a.py",1," "]',
+        'about=["a.py",1,"x\\ny"]',
+        f'title="{"t" * LONGEST}"',
         'scope="User"',  # wider than the workspace's folder
         'scope="User:user"',
         'scope="Workspace:ws_other"',
@@ -167,6 +190,13 @@ memories = st.builds(
     expires_at=st.none() | moments,
     occurred=st.none() | st.builds(Period, start=moments, end=st.none() | moments),
     superseded_by=st.none() | st.just(a_memory_id(9)),
+    about=st.none()
+    | st.builds(
+        CodeAnchor,
+        path=st.sampled_from(["a.py", "src/部署/x y.ts", "a-->b.md", 'q".py']),
+        line=st.integers(1, 2**53 - 1),
+        snippet=one_line.filter(lambda text: text.strip() != ""),
+    ),
 )
 
 
