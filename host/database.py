@@ -23,6 +23,11 @@ BATCH = 256
 READERS = 2
 CHECKPOINT_PAGES = 1000
 JOURNAL_LIMIT = 64 * 1024 * 1024
+BUSY_MS = 5000  # how long a connection waits for another process's lock
+# A cache (`durable=False`) is read much: its connections hold more pages, and a reader that meets a lock gives up soon,
+# for its thread must be free again for the next one who asks.
+CACHE_READER_BUSY_MS = 200
+CACHE_KIB = 16 * 1024
 
 Work = Callable[[sqlite3.Connection], Any]
 Waiting = tuple[Work, "asyncio.Future[Any]"]
@@ -103,7 +108,9 @@ def _transaction(connection: sqlite3.Connection, batch: Sequence[Work]) -> list[
             connection.execute("SAVEPOINT one")
             try:
                 results.append(work(connection))
-            except Exception as error:  # noqa: BLE001  (boundary: handed to the one who asked, undone alone)
+            except Exception as error:  # (boundary: handed to the one who asked, undone alone)
+                if not connection.in_transaction:  # SQLite has undone all of it already: no room left, say
+                    raise sqlite3.OperationalError(str(error)) from error
                 connection.execute("ROLLBACK TO one")
                 results.append(error)
             connection.execute("RELEASE one")
@@ -124,18 +131,19 @@ async def open_database(
     `migrations` are SQL scripts: number n takes the schema from n to n+1, each in one transaction. `durable=False`
     (caches that can be rebuilt) commits with synchronous=NORMAL. Raises StoreFault when the file is damaged or newer.
     """
-    writer = await _connect(path, query_only=False)
-    readers: list[aiosqlite.Connection] = []
+    connections: list[aiosqlite.Connection] = []
     try:
         try:
-            await _hop(writer, _prepare, path, migrations, durable)
-        except sqlite3.DatabaseError as error:
+            connections.append(await _connect(path, query_only=False))
+            await _hop(connections[0], _prepare, path, migrations, durable)
+            for _ in range(READERS):
+                connections.append(await _connect(path, query_only=True))
+                await _hop(connections[-1], _prepare_reader, durable)
+        except (sqlite3.Error, OSError) as error:
             raise StoreFault(
                 f"{path.name} cannot be opened: {error}.", "Move the file away and start again."
             ) from error
-        for _ in range(READERS):
-            readers.append(await _connect(path, query_only=True))
-        database = SqliteDatabase(writer, readers)
+        database = SqliteDatabase(connections[0], connections[1:])
         task = asyncio.create_task(database.run_writer(), name=f"writer:{path.name}")
         try:
             yield database
@@ -143,15 +151,19 @@ async def open_database(
             database.close()
             await task
     finally:
-        for connection in (*readers, writer):
+        for connection in reversed(connections):
             await connection.close()
 
 
 async def _connect(path: Path, *, query_only: bool) -> aiosqlite.Connection:
     connection = await aiosqlite.connect(path, isolation_level=None, cached_statements=256)
-    await connection.execute("PRAGMA busy_timeout = 5000")
-    if query_only:
-        await connection.execute("PRAGMA query_only = ON")
+    try:
+        await connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        if query_only:
+            await connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        await connection.close()  # its thread would outlive the process's end
+        raise
     return connection
 
 
@@ -162,6 +174,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT}")
     connection.execute("PRAGMA foreign_keys = ON")
+    if not durable:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     connection.execute("PRAGMA secure_delete = ON")  # what was forgotten is overwritten, not only unlinked
     if durable:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -175,6 +189,13 @@ def _prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
         )
     for number in range(version, len(migrations)):
         _migrate(connection, migrations[number], number + 1)
+
+
+def _prepare_reader(connection: sqlite3.Connection, durable: bool) -> None:
+    if not durable:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute(f"PRAGMA busy_timeout = {CACHE_READER_BUSY_MS}")
+    connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()  # opens the log, which may be taken away
 
 
 def _migrate(connection: sqlite3.Connection, script: str, to: int) -> None:

@@ -7,7 +7,9 @@ NFKC, then terms in order of appearance, lower case, with repeats:
   component, the components' parts; `C++`, `C#`, `.NET` as they are;
 - numbers of two to six digits, error codes (`E0277`), versions (`1.2.3`);
 - Chinese, Japanese and Korean runs as bigrams, and the run itself when it has 2 to 16 characters. Chinese function
-  words cut a run, so that `数据库的备份` holds `数据库` and `备份`.
+  words cut a run, so that `数据库的备份` holds `数据库` and `备份`; a common word that a cut divides (`申|请`) is a
+  term all the same. Thai, Lao, Burmese and Khmer, which have no spaces either, are runs like these.
+- Marks belong to the word they stand in: `हिन्दी` is one term.
 
 A term holds no white space and no quotation mark: besides letters and digits only `_ - . / : + #`.
 """
@@ -45,16 +47,35 @@ _RUN_CHARACTERS = (
     "\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u1100-\u11ff\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_RUN_CHARACTERS}]+")
+_UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u1049\u1050-\u109d\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+)
+# Marks that stand on or beside a letter and belong to its word; the letters between them are in the ranges too.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3\u0816-\u082d\u0859-\u085b\u0898-\u08e1\u08e3-\u0963\u0981-\u09e3"
+    "\u0a01-\u0a75\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d\u0d57-\u0d63\u0d81-\u0df3"
+    "\u0f18\u0f19\u0f35\u0f37\u0f39\u0f3e-\u0f84\u0f86-\u0fbc\u135d-\u135f\u1712-\u1734\u1885-\u193b\u1a17-\u1a1b"
+    "\u1a55-\u1a7f\u1ab0-\u1abd\u1abf-\u1b44\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd4-\u1dff\ua802-\ua827"
+    "\ua880-\ua8c5\ua8e0-\ua8f1\ua926-\ua92d\ua947-\ua953\ua980-\ua9c0\uabe3-\uabea\ufe20-\ufe2f"
+)
+_RUN = re.compile(f"[{_RUN_CHARACTERS}]+|[{_UNSPACED}]+")
 # Particles cut a run except inside the few common words that they begin or end.
 _PARTICLES = ["(?<![目标])的(?![确士])", "(?<![除为])了(?![解结])", "[吗呢啊嘛]", "请(?!求)"]
 _CUT = re.compile("|".join([*_CHINESE_WORDS.split(), *_PARTICLES]))
-_CHUNK = re.compile(
-    r"[cCgG]\+\+(?!\w)|[cCfF]#(?!\w)|\.[nN][eE][tT](?!\w)"  # names that are mostly symbols
-    r"|\w+(?:(?:[-.]|[/\\]\.?|::)\w+)*"
-)
+# Common words (the last row Japanese) of which one half may be cut off: they are terms beside what the cut leaves.
+_SPLIT_WORDS = """
+申请 邀请 聘请 提请 请教 请示 请假 请客 出现 发现 表现 实现 体现 呈现 重现 再现 显现 原因 基因 统一
+唯一 单一 逐一 下载 下拉 下发 下线 下架 下级 对应 响应 相应 适应 反应 供应 效应 合并 归还 场所 许可
+认可 突然 后台 后端 功能 性能 可能 智能 作为 认为 称为 办理 问题 在线
+完了 終了 修了 満了 了承
+"""
+_KEPT = re.compile("|".join(_SPLIT_WORDS.split()))
+_NAMED = r"[cCgG]\+\+(?![^\W\d])|[cCfF]#(?!\w)|\.[nN][eE][tT](?!\w)"  # names that are mostly symbols
+_CHUNK = re.compile(_NAMED + r"|\w+(?:(?:[-.]|[/\\]\.?|::)\w+)*")
+_MARKED_CHUNK = re.compile(_CHUNK.pattern.replace(r"\w+", rf"\w[\w{_MARKS}]*"))
 _SPLIT = re.compile(r"[-./\\:_]+")
-_PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_PIECE = re.compile(rf"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
 _PLURAL_ACRONYM = re.compile(r"[A-Z]{2,}s")
 _HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,}")
 _QUOTED = re.compile(r"`([^`\n]{2,60})`|\"([^\"\n]{2,60})\"|“([^”\n]{2,60})”|「([^」\n]{2,60})」")
@@ -82,7 +103,7 @@ def entities(text: str, limit: int = 16) -> tuple[str, ...]:
     plain = normal(text)
     errors: dict[str, None] = {}
     names: dict[str, None] = {}
-    for chunk in dict.fromkeys(_CHUNK.findall(_RUN.sub(" ", plain))):
+    for chunk in dict.fromkeys(_chunks(_RUN.sub(" ", plain))):
         if chunk.islower() and chunk.isalpha():  # a plain word names nothing; most chunks are one
             continue
         if len(chunk) > LONGEST_WHOLE or _HASH.fullmatch(chunk):
@@ -104,25 +125,30 @@ def normal(text: str) -> str:
 
 def _raw(text: str) -> list[str]:
     out: list[str] = []
-    memo: dict[str, tuple[str, ...]] = {}
     place = 0
     if not text.isascii():
         for run in _RUN.finditer(text):
-            _words(text[place : run.start()], memo, out)
-            for part in _cut(run[0]):
+            _words(text[place : run.start()], out)
+            parts, before = _cut(run[0]), len(out)
+            for part in parts:
                 _bigrams(part, out)
+            if parts != [run[0]]:
+                whole = frozenset(out[before:])
+                out.extend(word for word in _KEPT.findall(run[0]) if word not in whole)
             place = run.end()
-    _words(text[place:], memo, out)
+    _words(text[place:], out)
     return out
 
 
-def _words(text: str, memo: dict[str, tuple[str, ...]], out: list[str]) -> None:
-    """Append the terms of a text without CJK runs. `memo`: what this call already knows of a chunk."""
-    for chunk in _CHUNK.findall(text):
-        known = memo.get(chunk)
-        if known is None:
-            known = memo[chunk] = _of_chunk(chunk)
-        out.extend(known)
+def _words(text: str, out: list[str]) -> None:
+    """Append the terms of a text without CJK runs."""
+    for chunk in _chunks(text):
+        out.extend(_of_known_chunk(chunk) if len(chunk) <= LONGEST_WHOLE else _of_chunk(chunk))
+
+
+def _chunks(text: str) -> list[str]:
+    found: list[str] = (_CHUNK if text.isascii() else _MARKED_CHUNK).findall(text)
+    return found
 
 
 def _of_chunk(chunk: str) -> tuple[str, ...]:
@@ -140,10 +166,14 @@ def _of_chunk(chunk: str) -> tuple[str, ...]:
     if len(whole) <= LONGEST_WHOLE:
         found[whole] = None
     for component in whole.split("/") if "/" in whole else ():
-        found[component.strip("_")] = None
+        if len(component) <= LONGEST_WHOLE:
+            found[component.strip("_")] = None
     for word in _SPLIT.split(chunk):
         found.update(dict.fromkeys(_parts(word)))
     return tuple(term for term in found if len(term) > 1 and not (term.isdigit() and len(term) > LONGEST_NUMBER))
+
+
+_of_known_chunk = lru_cache(maxsize=16_384)(_of_chunk)  # texts repeat their words, and each other's
 
 
 def _parts(word: str) -> list[str]:
@@ -179,6 +209,6 @@ def _bigrams(run: str, out: list[str]) -> None:
 
 def _is_name(chunk: str) -> bool:
     """Whether a chunk looks like something named by a program: inner punctuation, camelCase, letters with digits."""
-    if chunk.isalpha():
-        return not (chunk[1:].islower() or chunk.isupper() or chunk.islower())
+    if all(character.isalpha() or unicodedata.category(character)[0] == "M" for character in chunk):
+        return not (chunk[1:].islower() or chunk.isupper() or chunk == chunk.lower())
     return any(character.isalpha() for character in chunk) and len(chunk) > 2

@@ -1,8 +1,8 @@
 """C-04: ask every arm at once, within one budget; what is late or broken costs only its own answer.
 
 When the lexical arm has no answer, the records held in memory are scanned instead (`fallback`) and the whole is marked
-degraded. `except Exception` stands around a source and around the counting of the cue's terms: both may break without
-ending the pass.
+degraded; so it is while files that can be seen are still being taken in for the first time. `except Exception` stands
+around a source and around the counting of the cue's terms: both may break without ending the pass.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from recall.errors import ArmUnavailable
 from recall.fallback import Breaker, BreakerState, hot_scan, hot_statistics
 
 FALLBACK = "fallback"
+INDEX = "index"  # names what is no arm: that not all files have been taken in yet
 
 
 class AssociationPolicy(Frozen, frozen=True, kw_only=True):
@@ -45,12 +46,15 @@ async def associate(
     cue: Cue, index: Index, arms: Sequence[Arm], policy: AssociationPolicy, clock_micros: Callable[[], int]
 ) -> Found:
     """Candidates of all arms in the order of `arms`, each arm's report, and the statistics that confidence needs."""
+    deadline = asyncio.get_running_loop().time() + policy.budget_seconds
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(_ask(arm, cue, index, policy, clock_micros)) for arm in arms]
     answers = [task.result() for task in asked]
-    statistics = await _count(cue, index, policy)  # afterwards: a search has counted its terms already
+    statistics = await _count(cue, index, deadline)  # afterwards: a search has counted its terms already
     if any(answer.report.name == SourceName.LEXICAL and answer.report.shortfall for answer in answers):
         answers.append(_from_memory(cue, index, clock_micros))
+    if index.partial(cue.scope):
+        answers.append(_Answer(ArmReport(name=INDEX, hits=0, micros=0, shortfall="indexing")))
     return Found(
         candidates=tuple(candidate for answer in answers for candidate in answer.candidates),
         arms=tuple(answer.report for answer in answers),
@@ -96,12 +100,12 @@ def _short(arm: Arm, started: int, now: int, shortfall: str) -> _Answer:
     return _Answer(ArmReport(name=arm.name, hits=0, micros=now - started, shortfall=shortfall))
 
 
-async def _count(cue: Cue, index: Index, policy: AssociationPolicy) -> TermStatistics | None:
-    """Document counts of the cue's terms; None when the tables do not give them in time."""
+async def _count(cue: Cue, index: Index, deadline: float) -> TermStatistics | None:
+    """Document counts of the cue's terms; None when the tables do not give them in what is left of the budget."""
     if not cue.terms:
         return TermStatistics(total=0, counts={})
     try:
-        async with asyncio.timeout(policy.budget_seconds):
+        async with asyncio.timeout_at(deadline):
             return await index.statistics(cue.terms, cue.scope)
     except Exception:  # noqa: BLE001  (boundary: like a source; the pass goes on with what is held in memory)
         return None

@@ -1,267 +1,290 @@
 """Keeping the index in step with the roots (M-06): adopt, look again, make anew, follow.
 
-One take-in at a time. Reading and analysing files happens on a worker thread, writing in transactions of a few files,
-and the new version is published once, at the end. Broken tables are dropped and filled again from the files.
+Files are read and analysed on worker threads and written in transactions of a few files, each of which publishes its
+version. A root of any size is adopted in the background; who asked for it waits a moment only. An index that is broken,
+lost or of another analyzer is made anew beside the old one (`recall.rebuilding`), by itself, and again later when that
+cannot be done just now.
 """
 
 import asyncio
-import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
 
-from recall import indexing, lookup
+from recall.adopted import Adopted, Asked, add, take_away
 from recall.analyzer import ANALYZER
-from recall.contracts import Database, Frozen, Origin, ScopeRef
-from recall.documents import SUFFIXES, stamp
-from recall.entries import OPEN, FileChange, Guard, Known, Place
+from recall.chores import Chores
+from recall.contracts import Rebuildable, ScopeRef
+from recall.entries import OPEN, Guard, Place, Root
 from recall.errors import IndexFault
-from recall.indexing import KnownFile, KnownRoot
-from recall.intake import below, lies_within, look, moved_away, passed, place_of, take
-from recall.snapshot import Health, Hot
+from recall.intake import placed
+from recall.reader import ReaderSetup
+from recall.rebuilding import Rebuild
+from recall.snapshot import Health
+from recall.standing import Standing
+from recall.syncing import Names, Sync
+from recall.tables import FORMAT
 from recall.watching import watch
+from recall.work import Progress, Work
 
-HOT = 2000
-Names = Collection[str] | None  # relative paths of files that are named; None: all of the root
-T = TypeVar("T")
-
-
-class Root(Frozen, frozen=True, kw_only=True):
-    """A folder of memory files, or one file (CLAUDE.md: legacy), and whose its records are.
-
-    `writable`: ours to write (`remember`, `forget`). `inside`: a folder that the root, its symlinks resolved, must not
-    leave — a repository's memory folder could be a link into someone else's.
-    """
-
-    path: str
-    scope: ScopeRef
-    origin: Origin
-    writable: bool = False
-    inside: str = ""
+PATIENCE_SECONDS = 2.0  # how long somebody waits for a root to be taken in
+RETRY_SECONDS, LONGEST_RETRY_SECONDS = 1.0, 60.0
+TICKS = 120  # between two looks for roots that nobody asks for
+TIDY_TICKS = 7200
 
 
 class Catalogue:
     """The adopted roots and the one writer of their index."""
 
-    def __init__(self, database: Database, guard: Guard = OPEN) -> None:
-        self.guard = guard
-        self._reader = f"{ANALYZER} {guard.id}"  # another analyzer or guard reads the files again
-        self.version = ""
-        self.held = Hot()  # for the fallback scan
-        self.health = Health()
-        self.adopted: dict[str, tuple[Root, Place]] = {}  # by the root's real path
+    def __init__(
+        self,
+        index: Rebuildable,
+        guard: Guard = OPEN,
+        patience_seconds: float = PATIENCE_SECONDS,
+        reader: ReaderSetup | None = None,
+    ) -> None:
+        written_by = f"{FORMAT} {ANALYZER} {guard.id}"  # another one reads the files again
+        self.health = Health(self._mend)
+        self.adopted = Adopted()
         self.outside: dict[str, str] = {}  # roots that were not adopted, and why
-        self._database = database
-        self._one_at_a_time = asyncio.Lock()
+        self._chores = Chores()
+        self.standing = Standing(index, written_by, self.health, self._chores)
+        self._index = index
+        self._patience = patience_seconds
+        self._work = Work()
+        self._sync = Sync(
+            database=index,
+            guard=guard,
+            turn=asyncio.Lock(),
+            work=self._work,
+            epoch=lambda: self.standing.epoch,
+            told=self.standing.told,
+            roots_changed=self.standing.roots_changed,
+            reader=reader,
+        )
+        self._opening = asyncio.Lock()
         self._opened = self._followed = False
-        self._taken_in: set[str] = set()  # roots that were looked at as a whole since the start
-        self._ticked: dict[str, str | None] = {}  # stamps of what cannot be watched, at the last tick
+        self._wholes: dict[str, asyncio.Task[None]] = {}  # roots that are being taken in as a whole
+        self._again: set[str] = set()  # of these, the ones that somebody asked for once more
+        self._whole: set[str] = set()  # roots that were looked at as a whole since the start
+        self._owed: Asked = {}  # what could not be taken in: tried again
+        self._late: dict[asyncio.Task[None], Mapping[str, Names]] = {}  # what takes longer than somebody could wait
+        self._making: Callable[[], Rebuild] = lambda: Rebuild(
+            index=index,
+            written_by=written_by,
+            guard=guard,
+            adopted=self.adopted,
+            work=Work("rebuilding"),
+            reader=reader,
+        )
+        self._rebuild: tuple[Rebuild, asyncio.Task[None]] | None = None
+        self._due = False  # somebody wants it made anew, though it answers
+        self._failures = 0  # in a row, of making it anew or of taking in
+        self._not_before = 0.0
+        self._tick = 0
+        self._rebuilt: Callable[[], None] = lambda: None
 
     async def open(self) -> None:
-        """Make the index ready: a new analyzer or broken tables mean that it is emptied, to be filled by `adopt`."""
-        async with self._one_at_a_time:
-            await self._open()
+        """Make the index ready. One that cannot be used as it is is emptied, or made anew in the background."""
+        async with self._opening:
+            if not self._opened:
+                self._opened = await self.standing.open()
+                self._mend()
 
-    async def adopt(self, root: Root) -> Place:
-        """Make a root's records searchable; only files with a new stamp are read. Raises IndexFault."""
-        place = await asyncio.to_thread(place_of, root.path)
-        if root.inside and not await asyncio.to_thread(lies_within, root.path, root.inside):
+    async def close(self) -> None:
+        """End what goes on in the background; what was begun to be written is written."""
+        await self._chores.close()
+
+    async def adopt(self, root: Root) -> Place | None:
+        """Make a root's records searchable; only files with a new stamp are read. Waits for it within patience.
+
+        What goes wrong is to be read in `health`, and tried again. None: the root leads out of where it must be.
+        """
+        place = await asyncio.to_thread(placed, root)
+        if place is None:
             self.outside[root.path] = "link-outside-root"
-            return place
+            return None
         self.outside.pop(root.path, None)
-        known = self._followed and place.path in self._taken_in and self.adopted[place.path][0] == root
-        self.adopted[place.path] = (root, place)
-        if not known:
-            await self.take_in({place.path: None})
-            self._taken_in.add(place.path)
+        same = self.adopted.put(root, place, _now())
+        if not (same and self._followed and place.path in self._whole):
+            self._whole.discard(place.path)
+            await self._chores.wait(self._take_whole(place.path), self._patience)
         return place
 
     async def refresh(self, paths: Iterable[str]) -> None:
-        """Look again at roots or files by path, whatever their stamps say. Raises IndexFault."""
-        asked = await asyncio.to_thread(self._named, tuple(paths))
+        """Look again at roots or files by path, whatever their stamps say. Raises IndexFault, sqlite3.DatabaseError."""
+        asked = await asyncio.to_thread(self.adopted.named, tuple(paths))
         if asked:
             await self.take_in(asked)
 
-    async def rebuild(self) -> None:
-        """Drop the index and read every adopted root again. Raises IndexFault when even that cannot be done."""
-        async with self._one_at_a_time:
-            await self._reset()
-        await self.take_in(dict.fromkeys(self.adopted))
+    async def take_in(self, asked: Mapping[str, Names], patience_seconds: float | None = None) -> None:
+        """Bring the index up to what these roots (by real path) are now. Raises IndexFault, sqlite3.DatabaseError.
 
-    async def take_in(self, asked: Mapping[str, Names]) -> None:
-        """Bring the index up to what these roots (by real path) are now. Raises IndexFault."""
-        async with self._one_at_a_time:
-            await self._open()
+        Whoever asked may be cancelled, or wait no longer than `patience_seconds` (then TimeoutError); what was begun
+        goes on.
+        """
+        task = self._chores.begin(self._take_in(asked))
+        try:
+            async with asyncio.timeout(patience_seconds):
+                await asyncio.shield(task)
+        except TimeoutError:
+            self._late[task] = dict(asked)
+            task.add_done_callback(lambda task: self._late.pop(task, None))
+            raise
+
+    def behind(self) -> frozenset[ScopeRef]:
+        """The scopes of roots of which something was said to be taken in and is not yet; all of them while the index is
+        broken."""
+        paths = {path for asked in (self._owed, *self._late.values()) for path in asked}
+        paths.update(self.adopted.paths() if self.health.damaged else ())
+        found = (self.adopted.get(path) for path in sorted(paths))
+        return frozenset(one[0].scope for one in found if one is not None)
+
+    def progress(self) -> Progress:
+        """What is being done just now."""
+        if self._rebuild is not None:
+            return self._rebuild[0].work.progress() or Progress(stage="rebuilding")
+        return self._work.progress() or Progress(problem=self.health.problem)
+
+    # -- taking in
+
+    def _take_whole(self, path: str) -> "asyncio.Task[None]":
+        """The task that takes in all of a root. One that is on its way looks once more when it is through."""
+        task = self._wholes.get(path)
+        if task is not None and not task.done():
+            self._again.add(path)
+            return task
+        task = self._wholes[path] = self._chores.begin(self._take_until_asked_no_more(path))
+        return task
+
+    async def _take_until_asked_no_more(self, path: str) -> None:
+        self._again.add(path)
+        while path in self._again:
+            self._again.discard(path)
             try:
-                if self.health.damaged:
-                    await self._reset()
-                    asked = dict.fromkeys(self.adopted)
-                news = [await self._sync(path, only) for path, only in asked.items() if path in self.adopted]
-            except sqlite3.DatabaseError as error:
-                if not self.health.note(error):
-                    raise
-                await self._reset()
-                news = [await self._sync(path, None) for path in list(self.adopted)]
-            self.health.problem = ""
-            if any(news):
-                self.version = await self._database.write(indexing.publish)
-                await self._hold()
+                await self._take_in({path: None})
+            except (IndexFault, sqlite3.DatabaseError):
+                self._again.discard(path)  # told in `health`, and owed
+
+    async def _take_in(self, asked: Mapping[str, Names]) -> None:
+        try:
+            await self.open()
+            if self._rebuild is not None:
+                add(self._rebuild[0].meanwhile, asked)
+            if self.health.damaged:
+                await self._mended()
+            else:
+                for path, names in asked.items():
+                    found = self.adopted.get(path)
+                    if found is not None:
+                        await self._sync.root(*found, names)
+        except sqlite3.DatabaseError as error:
+            if not self.health.note(error):
+                self._failed(str(error), asked)
+                raise
+            await self._mended()
+        if None in asked.values():
+            self._whole.update(path for path, names in asked.items() if names is None)
+            await self.standing.tidy_if_needed()
+        take_away(self._owed, asked)
+        if not self._owed and not self._due:
+            self._failures, self.health.problem = 0, ""
+
+    def _failed(self, problem: str, asked: Mapping[str, Names]) -> None:
+        """What was asked is owed, and tried again: soon, then after longer and longer."""
+        self.health.problem = problem
+        add(self._owed, asked)
+        self._failures += 1
+        self._not_before = _now() + min(LONGEST_RETRY_SECONDS, RETRY_SECONDS * 2 ** (self._failures - 1))
+
+    # -- making the index anew
+
+    def begin_rebuild(self) -> bool:
+        """Make the index anew in the background. False: that is being done."""
+        if self._rebuild is not None or self._chores.closed:
+            return False
+        self._due = True
+        rebuild = self._making()
+        self._rebuild = rebuild, self._chores.begin(self._run(rebuild))
+        return True
+
+    async def rebuild(self) -> None:
+        """Make the index anew, and wait for it. Raises IndexFault when that cannot be done."""
+        await self.open()
+        self.begin_rebuild()
+        if self._rebuild is not None:
+            await asyncio.shield(self._rebuild[1])
+        if self._due:
+            raise IndexFault(self.health.problem)
+
+    def when_rebuilt(self, hear: Callable[[], None]) -> None:
+        """Tell somebody whenever another index has taken the place of this one."""
+        self._rebuilt = hear
+
+    async def _run(self, rebuild: Rebuild) -> None:
+        try:
+            await rebuild.run(self.standing.epoch, self._sync.turn, self._swapped)
+        except (sqlite3.Error, OSError) as error:
+            self._failed(f"The index cannot be made anew: {error}.", rebuild.meanwhile)
+        finally:
+            self._rebuild = None
+
+    async def _swapped(self) -> None:
+        await self.standing.stand()
+        self._due, self._failures = False, 0
+        self.health.damaged, self.health.problem = False, ""
+        self._owed.clear()
+        self._rebuilt()
+
+    async def _mended(self) -> None:
+        """Wait within patience until a broken index is made anew: from all files, so nothing is left to take in."""
+        self._mend()
+        if self._rebuild is not None:
+            await self._chores.wait(self._rebuild[1], self._patience)
+        if self.health.damaged:
+            raise IndexFault(f"The index is being made anew: {self.health.problem}.")
+
+    def _mend(self) -> None:
+        """Begin to make the index anew when it must be, and when it is time to try."""
+        if (self.health.damaged or self.standing.outdated or self._due) and _now() >= self._not_before:
+            self.begin_rebuild()
+
+    # -- following
 
     async def follow(self, stop: asyncio.Event) -> None:
         """Keep in step until `stop`."""
         self._followed = True
         try:
-            await watch(self._folders, self._heard, stop)
+            await watch(self.adopted.folders, self._heard, stop)
         finally:
             self._followed = False
 
-    def changed(self, seen: Iterable[tuple[str, str, str]]) -> dict[str, Names]:
-        """Of (root, relative path, stamp), the files that may have changed; a root that is missing changes nothing."""
-        found: dict[str, set[str]] = {}
-        for path, relative, before in seen:
-            _, place = self.adopted.get(path, (None, None))
-            if place is not None and os.path.isdir(place.folder) and stamp(place.folder, relative) != before:
-                found.setdefault(path, set()).add(relative)
-        return dict(found)
-
-    def find(self, path: str) -> tuple[str, str] | None:
-        """(root, relative path) of a file that lies in an adopted root; the innermost root counts."""
-        found = [(key, name) for key, (_, place) in dict(self.adopted).items() if (name := below(path, place))]
-        return max(found, key=lambda one: len(one[0]), default=None)
-
-    # -- the index
-
-    async def _open(self) -> None:
-        if self._opened:
-            return
-        try:
-            if await self._database.read(indexing.analyzer_of) != self._reader:
-                await self._database.write(lambda connection: indexing.reset(connection, self._reader))
-            version: str | None = await self._database.read(indexing.stored_version)
-            self.version = version or ""
-            await self._hold()
-        except sqlite3.DatabaseError as error:
-            if not self.health.note(error):
-                raise
-            await self._reset()
-        self._opened = True
-
-    async def _reset(self) -> None:
-        try:
-            self.version = await self._database.write(lambda connection: indexing.reset(connection, self._reader))
-        except sqlite3.DatabaseError as error:
-            self.health.note(error)
-            raise IndexFault(f"The index cannot be made anew: {error}. Remove index.db and start again.") from error
-        self.held = Hot()
-        self.health.damaged, self.health.problem = False, ""
-
-    async def _hold(self) -> None:
-        self.held = Hot(await self._database.read(lambda connection: lookup.hottest(connection, HOT)))
-
-    async def _sync(self, path: str, only: Names) -> bool:
-        """Take in one root, or files of it. Whether anything but stamps changed."""
-        root, place = self.adopted[path]
-        known = await self._database.read(lambda connection: indexing.find_root(connection, path))
-        if known is None or (known.scope, known.origin) != (root.scope, root.origin):
-            known = await self._database.write(
-                lambda connection: indexing.ensure_root(connection, place, root.scope, root.origin)
-            )
-            only = None
-        row = known.id
-        files = await self._database.read(lambda connection: indexing.known_files(connection, row))
-        seen = await asyncio.to_thread(look, place, files, only)
-        if (seen is None) != known.missing:
-            await self._database.write(lambda connection: indexing.set_missing(connection, row, seen is None))
-        if not seen:
-            return False
-        changes, gone = passed(seen.passed_over), list(seen.gone)
-        news = bool(changes or gone)
-        for batch in seen.news:
-            changes += await self._read(place, known, batch, files)
-            if only is not None:
-                gone += await self._moved(place, known, changes)
-            news = news or any(not change.same for change in changes)
-            await self._write(row, changes, gone)
-            changes, gone = [], []
-        await self._write(row, changes, gone)
-        return news
-
-    async def _read(
-        self, place: Place, root: KnownRoot, names: Sequence[str], files: Mapping[str, KnownFile]
-    ) -> list[FileChange]:
-        def held(connection: sqlite3.Connection) -> dict[str, tuple[KnownFile | None, dict[str, Known]]]:
-            return {name: (files.get(name), indexing.known_records(connection, root.id, name)) for name in names}
-
-        known = await self._database.read(held)
-        return await asyncio.to_thread(take, place, root, names, known, self.guard)
-
-    async def _moved(self, place: Place, root: KnownRoot, changes: Sequence[FileChange]) -> list[str]:
-        """Files that held what is new elsewhere and are gone: news of their going may come later, or never."""
-        others: set[str] = set()
-        for change in changes:
-            ids, name = [entry.record.memory_id for entry in change.added], change.relative
-            others |= await self._database.read(_elsewhere(ids, root.id, name))
-        return await asyncio.to_thread(moved_away, place, others)
-
-    async def _write(self, root: int, changes: Sequence[FileChange], gone: Sequence[str]) -> None:
-        if changes or gone:
-            await self._database.write(lambda connection: indexing.apply(connection, root, changes, gone))
-
-    # -- following
-
-    def _named(self, paths: Sequence[str]) -> dict[str, Names]:
-        """The roots and files meant by absolute paths. A folder below a root means all of the root, so does a name
-        that is gone and may have been a folder's."""
-        asked: dict[str, set[str] | None] = {}
-        for path in map(os.path.realpath, paths):
-            for key, (_, place) in dict(self.adopted).items():  # a copy: this runs on a worker thread
-                name = below(path, place)
-                if path == key or (name and name != place.file and not _is_memory_file(name) and _is_folder(path)):
-                    asked[key] = None
-                elif name and (name == place.file or _is_memory_file(name)):
-                    names = asked.setdefault(key, set())
-                    if names is not None:
-                        names.add(name)
-        return dict(asked)
-
-    def _folders(self) -> frozenset[str]:
-        """What is watched: the folders that are there. Single files are looked at every tick instead: editors replace
-        a file, and the watch would stay with the old one."""
-        return frozenset(
-            place.folder for _, place in self.adopted.values() if place.file is None and os.path.isdir(place.folder)
-        )
-
     async def _heard(self, paths: frozenset[str] | None) -> None:
+        self._tick += 1
+        if self._tick % TICKS == 0:
+            self.adopted.let_go(_now())
+        self._due = self._due or self._index.lost()
+        self._mend()
         try:
-            if paths is None or self.health.damaged:
-                await self.take_in(dict.fromkeys(self.adopted))
-            else:
-                await self.refresh([*paths, *self._by_tick()])
-        except (IndexFault, sqlite3.DatabaseError) as error:  # to be read in `status`; the next tick tries again
-            self.health.problem = str(error)
+            if self._tick % TIDY_TICKS == 0:
+                await self.standing.tidy_if_needed()
+            asked = await self._news(paths)
+            if asked:
+                await self.take_in(asked)
+        except (IndexFault, sqlite3.DatabaseError):
+            pass  # to be read in `status`; what could not be taken in is owed
 
-    def _by_tick(self) -> list[str]:
-        """Roots that no notification tells of, single files and missing folders, and that are not as they were."""
-        news: list[str] = []
-        for key, (_, place) in self.adopted.items():
-            if place.file is not None:
-                now = stamp(place.folder, place.file)
-            else:
-                now = "there" if os.path.isdir(place.folder) else None
-            if self._ticked.setdefault(key, now) != now:
-                news.append(key)
-            self._ticked[key] = now
-        return news
-
-
-def _is_memory_file(name: str) -> bool:
-    return name.endswith(SUFFIXES) and not any(part.startswith(".") for part in name.split("/"))
+    async def _news(self, paths: frozenset[str] | None) -> Asked:
+        """What must be looked at: what was heard of, what no notification tells of, and what is owed."""
+        asked: Asked = {}
+        if paths is None:
+            add(asked, dict.fromkeys(self.adopted.followed()))
+        else:
+            add(asked, await asyncio.to_thread(lambda: self.adopted.named([*paths, *self.adopted.by_tick()])))
+        if self._owed and _now() >= self._not_before:
+            add(asked, self._owed)
+            self._owed = {}
+        return asked
 
 
-def _is_folder(path: str) -> bool:
-    """Whether a path is a folder, or is gone and may have been one."""
-    return os.path.isdir(path) or not (os.path.exists(path) or "." in os.path.basename(path))
-
-
-def _elsewhere(ids: Sequence[str], root: int, name: str) -> Callable[[sqlite3.Connection], set[str]]:
-    return lambda connection: indexing.elsewhere(connection, ids, root, name)
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -12,7 +12,7 @@ import msgspec
 
 from recall.analyzer import terms
 from recall.canonical import bytes_digest
-from recall.contracts import Flag, Frozen, MemoryRecord, Status
+from recall.contracts import Flag, Frozen, MemoryRecord, Millis, Origin, RecordState, ScopeRef, Status
 from recall.documents import Document, Unreadable
 from recall.files import FileRecord, Finding, parse
 from recall.markers import FileHome
@@ -26,26 +26,64 @@ Span = tuple[int, int, int, int]  # line start, line end, byte start, byte end
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """One record as the index stores it. `terms`: the most frequent first; `counts`: how often, of those that occur
-    more than once, at most 255 times."""
+    """One record as the index stores it. `words`: its distinct terms, one a line, the most frequent first; `counts`:
+    how often, of those that occur more than once, at most 255 times; `length`: of all, with repeats."""
 
-    record: MemoryRecord
+    memory_id: str
+    scope: ScopeRef
     digest: str
     mark: str
+    legacy: bool
     eligible: bool
+    pinned: bool
+    priority: int | None
+    created: Millis
+    valid_from: Millis | None
+    expires: Millis | None
     span: Span
     length: int
-    terms: tuple[str, ...]
+    words: str
     counts: bytes
     body: bytes
 
 
+class Root(Frozen, frozen=True, kw_only=True):
+    """A folder of memory files, or one file (CLAUDE.md: legacy), and whose its records are.
+
+    `writable`: ours to write (`remember`, `forget`). `inside`: a folder that the root, its symlinks resolved, must not
+    leave — a repository's memory folder could be a link into someone else's. `provider`: the agent product whose own
+    files these are (`recall.providers`).
+    """
+
+    path: str
+    scope: ScopeRef
+    origin: Origin
+    writable: bool = False
+    inside: str = ""
+    provider: str = ""
+
+
 class Place(Frozen, frozen=True, kw_only=True):
-    """Where a root lies: its real path, the folder its files are relative to, and, if it is one file, its name."""
+    """Where a root lies: its real path, the folder its files are relative to, and, if it is one file, its name.
+
+    `top`: the real path of the folder that it must not leave.
+    """
 
     path: str
     folder: str
     file: str | None = None
+    top: str = ""
+
+    def home(self, root: Root, relative: str) -> FileHome:
+        """What a file of the root is told of where it stands."""
+        return FileHome(
+            path=f"{self.folder}/{relative}",
+            relative=relative,
+            scope=root.scope,
+            origin=root.origin,
+            provider=root.provider,
+            top=self.top,
+        )
 
 
 class Known(msgspec.Struct, frozen=True, gc=False):
@@ -57,7 +95,11 @@ class Known(msgspec.Struct, frozen=True, gc=False):
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """A file's new state against the index. `refused`: why nothing of it is used."""
+    """A file's new state against the index. `refused`: why nothing of it is used.
+
+    `seen`: the rows of the file's records when the two were compared, in order; when there are others by the time of
+    writing, the comparison is worth nothing.
+    """
 
     relative: str
     digest: str
@@ -68,6 +110,7 @@ class FileChange(msgspec.Struct, frozen=True):
     added: tuple[Entry, ...] = ()
     moved: tuple[tuple[int, Span], ...] = ()  # (row, where it stands now)
     dropped: tuple[int, ...] = ()
+    seen: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +129,17 @@ def changed(
     found: Document | Unreadable, stamp: str, home: FileHome, known: Mapping[str, Known], guard: Guard = OPEN
 ) -> FileChange:
     """Compare a file as it is now with what the index knows of it (by memory id)."""
-    everything = tuple(one.row for one in known.values())
+    everything = tuple(sorted(one.row for one in known.values()))
     if isinstance(found, Unreadable):
-        return FileChange(home.relative, "", stamp, refused=found.reason, dropped=everything)
+        return FileChange(home.relative, "", stamp, refused=found.reason, dropped=everything, seen=everything)
     parsed = parse(found.data, home)
     added: list[Entry] = []
     moved: list[tuple[int, Span]] = []
     kept: set[int] = set()
     for one in parsed.records:
-        body = _pack(one.record)
-        mark = bytes_digest(body)[:32]
         before = known.get(one.record.memory_id)
-        if before is None or before.mark != mark:
-            added.append(_entry(one, body, mark, guard))
+        if before is None or before.mark != _mark(_pack(one.record)):
+            added.append(entry(one.record, one.locator.record_digest, _span(one), guard))
             continue
         kept.add(before.row)
         if before.span != _span(one):
@@ -112,29 +153,48 @@ def changed(
         added=tuple(added),
         moved=tuple(moved),
         dropped=tuple(row for row in everything if row not in kept),
+        seen=everything,
     )
 
 
-def _entry(one: FileRecord, body: bytes, mark: str, guard: Guard) -> Entry:
-    record = one.record
-    found = Counter(terms(record.text[:INDEXED]))
-    for words, weight in ((record.title, TITLE_WEIGHT), (" ".join(record.tags), 1)):
-        for term in terms(words) if words else ():
-            found[term] += weight
-    often = found.most_common()
+def entry(record: MemoryRecord, digest: str, span: Span, guard: Guard = OPEN) -> Entry:
+    """A record as a row of the index, analysed."""
+    body = _pack(record)
+    words = terms(record.text[:INDEXED])
+    if record.title:
+        words += terms(record.title) * TITLE_WEIGHT
+    if record.tags:
+        words += terms(" ".join(record.tags))
+    found = Counter(words)
+    often = sorted([one for one in found.items() if one[1] > 1], key=_count)
     return Entry(
-        record=record,
-        digest=one.locator.record_digest,
-        mark=mark,
+        memory_id=record.memory_id,
+        scope=record.scope,
+        digest=digest,
+        mark=_mark(body),
+        legacy=record.state is RecordState.LEGACY,
         eligible=record.status is Status.ACTIVE
         and KEPT_OUT.isdisjoint(record.flags)
         and not guard.keeps_out(f"{record.title or ''}\n{record.text}"),
-        span=_span(one),
-        length=found.total(),
-        terms=tuple(term for term, _ in often),
-        counts=bytes(min(count, 255) for _, count in often if count > 1),
+        pinned=record.pinned,
+        priority=record.priority,
+        created=record.created_at,
+        valid_from=record.valid_from,
+        expires=record.expires_at,
+        span=span,
+        length=len(words),
+        words="\n".join([*[term for term, _ in often], *[term for term, count in found.items() if count == 1]]),
+        counts=bytes([min(count, 255) for _, count in often]),
         body=body,
     )
+
+
+def _count(one: tuple[str, int]) -> int:
+    return -one[1]
+
+
+def _mark(body: bytes) -> str:
+    return bytes_digest(body)[:32]
 
 
 def _span(one: FileRecord) -> Span:

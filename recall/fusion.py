@@ -1,9 +1,9 @@
 """Bringing the arms' candidates together (C-05): one entry a memory, its relevance a weighted sum of normalised scores.
 
-Each arm's scores are min-max normalised over what it brought, after the filters; then they are added, the lexical arm
-with `lexical` of the weight. Plain reciprocal rank lets a weak arm sink a good one; a weighted sum does not
-(docs/explanation/retrieval.md). What each arm said in absolute terms is kept beside: the confidence gate
-needs it. Pure.
+An arm's scores are taken as shares of its best one, after the filters, and added with `lexical` of the weight for the
+lexical arm. Stretching them from worst to best would make much of small differences; plain reciprocal rank lets a weak
+arm sink a good one (docs/explanation/retrieval.md). What each arm said in absolute terms is kept beside: the confidence
+gate needs it. Pure.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ class FusionPolicy(Frozen, frozen=True, kw_only=True):
     """How much each arm counts."""
 
     id: str = "fusion_pre_v1"
-    lexical: Annotated[float, Meta(ge=0, le=1)] = 0.7  # the other arms share the rest
+    lexical: Annotated[float, Meta(ge=0, le=1)] = 0.82  # the other arms share the rest
 
 
 class Fused(Frozen, frozen=True, kw_only=True):
@@ -40,17 +40,16 @@ def fuse(candidates: Sequence[Candidate], policy: FusionPolicy) -> tuple[list[Fu
     conflicts = [key for key, group in groups.items() if len({one.record_digest for one in group}) > 1]
     for memory_id in conflicts:
         del groups[memory_id]
-    bounds = _bounds(groups)
-    weights = _weights(tuple(bounds), policy)
-    return [_fused(group, bounds, weights) for group in groups.values()], conflicts
+    best = _best(groups)
+    weights = _weights(tuple(best), policy)
+    return [_fused(group, best, weights) for group in groups.values()], conflicts
 
 
-def _bounds(groups: Mapping[str, Sequence[Candidate]]) -> dict[SourceName, tuple[float, float]]:
-    bounds: dict[SourceName, tuple[float, float]] = {}
+def _best(groups: Mapping[str, Sequence[Candidate]]) -> dict[SourceName, float]:
+    best: dict[SourceName, float] = {}
     for candidate in (one for group in groups.values() for one in group):
-        low, high = bounds.get(candidate.source, (candidate.score, candidate.score))
-        bounds[candidate.source] = (min(low, candidate.score), max(high, candidate.score))
-    return bounds
+        best[candidate.source] = max(best.get(candidate.source, 0.0), candidate.score)
+    return best
 
 
 def _weights(sources: Sequence[SourceName], policy: FusionPolicy) -> dict[SourceName, float]:
@@ -61,13 +60,11 @@ def _weights(sources: Sequence[SourceName], policy: FusionPolicy) -> dict[Source
     return {source: policy.lexical if source is SourceName.LEXICAL else rest for source in sources}
 
 
-def _fused(
-    group: Sequence[Candidate], bounds: Mapping[SourceName, tuple[float, float]], weights: Mapping[SourceName, float]
-) -> Fused:
+def _fused(group: Sequence[Candidate], best: Mapping[SourceName, float], weights: Mapping[SourceName, float]) -> Fused:
     relevance = 0.0
-    for one in group:
-        low, high = bounds[one.source]
-        relevance += weights[one.source] * ((one.score - low) / (high - low) if high > low else 1.0)
+    for one in {one.source: one for one in reversed(group)}.values():  # an arm that names it twice says it once
+        high = best[one.source]
+        relevance += weights[one.source] * (max(0.0, one.score) / high if high > 0 else 0.0)
     return Fused(
         candidate=next((one for one in group if one.source is SourceName.LEXICAL), group[0]),
         relevance=relevance,

@@ -4,13 +4,12 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 
 from recall.canonical import bytes_digest
-from recall.contracts import Frozen
+from recall.contracts import Frozen, Origin
 from recall.documents import SUFFIXES, Document, Unreadable, read, scan, stamp
-from recall.entries import OPEN, FileChange, Guard, Known, Place, changed
-from recall.indexing import KnownFile, KnownRoot
-from recall.markers import FileHome
+from recall.entries import OPEN, FileChange, Guard, Known, Place, Root, changed
+from recall.indexing import KnownFile
 
-BATCH_FILES, BATCH_BYTES = 64, 4 * 1024 * 1024  # taken in by one transaction
+BATCH_FILES, BATCH_BYTES = 256, 2 * 1024 * 1024  # taken in by one transaction
 
 
 class Look(Frozen, frozen=True, kw_only=True):
@@ -24,13 +23,24 @@ class Look(Frozen, frozen=True, kw_only=True):
     def __bool__(self) -> bool:
         return bool(self.news or self.gone or self.passed_over)
 
+    def count(self) -> int:
+        """How many files have news."""
+        return sum(map(len, self.news))
 
-def place_of(path: str) -> Place:
+
+def place_of(path: str, inside: str = "") -> Place:
     """A root's place on disk. One that is, or is named like, a Markdown file is a single file."""
-    real = os.path.realpath(path)
+    real, top = os.path.realpath(path), os.path.realpath(inside) if inside else ""
     if os.path.isfile(real) or (real.endswith(SUFFIXES) and not os.path.isdir(real)):
-        return Place(path=real, folder=os.path.dirname(real), file=os.path.basename(real))
-    return Place(path=real, folder=real)
+        return Place(path=real, folder=os.path.dirname(real), file=os.path.basename(real), top=top)
+    return Place(path=real, folder=real, top=top)
+
+
+def placed(root: Root) -> Place | None:
+    """Where a root lies; None when that is not inside of what it must not leave."""
+    if root.inside and not lies_within(root.path, root.inside):
+        return None
+    return place_of(root.path, root.inside)
 
 
 def lies_within(path: str, folder: str) -> bool:
@@ -50,13 +60,17 @@ def below(path: str, place: Place) -> str | None:
     return real.removeprefix(start) if real.startswith(start) else None
 
 
-def look(place: Place, known: Mapping[str, KnownFile], only: Collection[str] | None) -> Look | None:
-    """Compare stamps with the index; of the files named in `only`, or of all. None: the root itself is missing."""
+def look(
+    place: Place, known: Mapping[str, KnownFile], only: Collection[str] | None, most: int | None = None
+) -> Look | None:
+    """Compare stamps with the index; of the files named in `only`, or of all (at most `most`). None: the root itself is
+    missing."""
     if place.file is not None:
         now = stamp(place.folder, place.file)
-        seen, passed_over = ({place.file: now} if now else None), {}
+        gone: dict[str, str] | None = {} if known and os.path.isdir(place.folder) else None
+        seen, passed_over = ({place.file: now} if now else gone), {}
     elif only is None:
-        found = scan(place.folder)
+        found = scan(place.folder, most)
         seen, passed_over = (dict(found.files), dict(found.passed_over)) if found else (None, {})
     else:
         stamps = {name: now for name in only if (now := stamp(place.folder, name)) is not None}
@@ -74,7 +88,7 @@ def look(place: Place, known: Mapping[str, KnownFile], only: Collection[str] | N
 
 def take(
     place: Place,
-    root: KnownRoot,
+    root: Root,
     names: Iterable[str],
     known: Mapping[str, tuple[KnownFile | None, Mapping[str, Known]]],
     guard: Guard = OPEN,
@@ -83,16 +97,22 @@ def take(
     changes: list[FileChange] = []
     for name in names:
         file, records = known[name]
-        found = read(place.folder, name)
+        found = read(place.folder, name, alone=root.origin is Origin.IMPORTED)
         if isinstance(found, Unreadable) and found.reason == "gone":
             continue  # between the look and the reading: the next look says so
-        home = FileHome(path=f"{place.folder}/{name}", relative=name, scope=root.scope, origin=root.origin)
         if isinstance(found, Document) and file and file.stamp and bytes_digest(found.data) == file.digest:
             if file.stamp != found.stamp:
                 changes.append(FileChange(name, file.digest, found.stamp, same=True))
             continue
-        changes.append(changed(found, stamp(place.folder, name) or "", home, records, guard))
+        changes.append(changed(found, stamp(place.folder, name) or "", place.home(root, name), records, guard))
     return changes
+
+
+def changed_since(place: Place, stamps: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Of files with the stamps that the index has of them: those that read otherwise now, and those that are gone."""
+    now = {name: stamp(place.folder, name) for name in sorted(stamps)}
+    other = [name for name, seen in now.items() if seen is not None and seen != stamps[name]]
+    return other, [name for name, seen in now.items() if seen is None]
 
 
 def passed(reasons: Mapping[str, str]) -> list[FileChange]:
@@ -100,9 +120,9 @@ def passed(reasons: Mapping[str, str]) -> list[FileChange]:
     return [FileChange(name, "", "", refused=reason) for name, reason in sorted(reasons.items())]
 
 
-def moved_away(place: Place, others: Iterable[str]) -> list[str]:
-    """Of files that hold the same records, those that are gone: the records were moved."""
-    return sorted(name for name in others if stamp(place.folder, name) is None)
+def still_gone(place: Place, names: Iterable[str]) -> list[str]:
+    """Of files that were not there when the root was looked at, those that are not there now either."""
+    return [name for name in names if stamp(place.folder, name) is None]
 
 
 def _batches(stamps: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:

@@ -23,24 +23,30 @@ from recall.contracts import (
     TermStatistics,
     visible_scopes,
 )
-from recall.indexing import token
+from recall.providers import loaded_by
+from recall.tables import meta
+from recall.tally import token
 
 POSTINGS = 3000
 TERMS = 48
-DEPTH = 64
+DEPTH = 64  # records that are scored; up to three times as many for few terms, which many records hold alike
+DEPTH_TERMS = 24  # terms from which it is no more than that
 COMPLETIONS = 16  # terms that a word still being typed may stand for
 PARTIAL = 0.5  # what such a term counts, beside a whole one
-SATURATION, LENGTH = 0.6, 0.75  # BM25's k1 and b, chosen on the development sets
+SATURATION, LENGTH = 1.1, 0.8  # BM25's k1 and b, chosen on the development sets
 _RECORD = (
-    "SELECT r.id, r.digest, r.terms, r.body, f.relative, f.version, r.memory_id"
-    " FROM record r JOIN file f ON f.id = r.file"
+    "SELECT r.id, r.digest, r.terms, r.body, f.relative, f.version, r.memory_id, t.provider, r.line_start, r.byte_start"
+    " FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
 )
-_SCORED = _RECORD.replace("r.memory_id", "r.memory_id, r.counts, r.length")
+_SCORED = _RECORD.replace("r.byte_start", "r.byte_start, r.counts, r.length")
 _TIMED = (
     "SELECT id, terms FROM record WHERE scope = ? AND searchable = 1"
     " AND (valid_from IS NOT NULL OR expires IS NOT NULL) AND (valid_from > ? OR expires <= ?)"
 )
-Row = Sequence[Any]  # of `_RECORD`
+_HELD = _RECORD.replace("r.byte_start", "r.byte_start, t.folder")
+RELATIVE, FOLDER = 4, 10  # places in a row of `_RECORD`, of `_HELD`
+Held = dict[int, dict[str, int]]  # scope row -> term -> in how many records it is
+Row = Sequence[Any]  # of `_RECORD`, `_SCORED` or `_HELD`
 unpack = msgspec.msgpack.Decoder(MemoryRecord).decode
 
 
@@ -78,38 +84,33 @@ class Searched(NamedTuple):
 def search(connection: sqlite3.Connection, asked: Search, view: View) -> Searched:
     """Eligible records that hold any of the terms, best first; scores are positive, higher is better."""
     sight = _sight(connection, view)
-    by_scope = _counts(connection, asked.terms, sight)
-    counted = _summed(by_scope, sight)
-    weights = _weights(by_scope, sight)
-    whole = sum(weights.values())
-    for term, counts in _completions(connection, asked.prefix, sight).items():
+    held = _held(connection, asked.terms, sight)
+    counts = _counts(held, sight)
+    weights = {term: _idf(count, sight.records) for term, count in counts.items()}
+    whole = sum(weights.values()) + (len(set(asked.terms)) - len(weights)) * _idf(0, sight.records)
+    for term, count in _completions(connection, asked.prefix, sight, held).items():
         if term not in weights:
-            by_scope[term] = counts
-            weights[term] = PARTIAL * _idf(sum(counts.values()), sight.records)
-    chosen = _rarest(asked.terms, by_scope, weights)
-    best = _best(_gather(connection, chosen, by_scope, weights), sight.untimely, max(DEPTH, asked.limit))
+            weights[term] = PARTIAL * _idf(count, sight.records)
+    chosen = _rarest(asked.terms, held, weights)
+    depth = max(DEPTH, min(3 * DEPTH, DEPTH * DEPTH_TERMS // max(1, len(chosen))), asked.limit)
+    best = _best(_gather(connection, chosen, held, weights), sight.untimely, depth)
     scored: list[tuple[float, str, float, Row, Sequence[str]]] = []
     for row in connection.execute(_SCORED + " WHERE r.id IN (SELECT value FROM json_each(?))", (json.dumps(best),)):
         terms = row[2].split("\n")
         score, matched = _bm25(row, terms, weights, sight.mean_length)
         scored.append((-score, row[6], matched, row, terms))
-    scored.sort(key=lambda one: one[:2])
+    scored.sort(key=_by_score)
     candidates = [
         _candidate(row, terms, SourceName.LEXICAL, (-score, min(1.0, matched / whole) if whole else 0.0))
         for score, _, matched, row, terms in scored[: asked.limit]
     ]
-    return Searched(candidates, counted)
+    return Searched(candidates, TermStatistics(total=sight.records, counts=counts))
 
 
 def statistics(connection: sqlite3.Connection, terms: Sequence[str], view: View) -> TermStatistics:
     """Document counts of the terms over the eligible records."""
     sight = _sight(connection, view)
-    return _summed(_counts(connection, terms, sight), sight)
-
-
-def _summed(by_scope: Mapping[str, Mapping[int, int]], sight: _Sight) -> TermStatistics:
-    counts = {term: total for term, by in by_scope.items() if (total := sum(by.values())) > 0}
-    return TermStatistics(total=sight.records, counts=counts)
+    return TermStatistics(total=sight.records, counts=_counts(_held(connection, terms, sight), sight))
 
 
 def by_id(connection: sqlite3.Connection, memory_ids: Sequence[str], view: View) -> list[Candidate]:
@@ -117,11 +118,29 @@ def by_id(connection: sqlite3.Connection, memory_ids: Sequence[str], view: View)
     found: dict[str, Candidate] = {}
     for scope in seen_scopes(connection, view.scope):
         for row in connection.execute(
-            _RECORD + " WHERE r.memory_id IN (SELECT value FROM json_each(?)) AND r.scope = ? AND r.standing = 'live'",
+            _RECORD + " WHERE r.memory_id IN (SELECT value FROM json_each(?)) AND +r.scope = ? AND r.standing = 'live'",
             (json.dumps(list(memory_ids)), scope[0]),
         ):
             found.setdefault(row[6], of_kind(row))
     return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+
+def eligible(connection: sqlite3.Connection, rows: Sequence[int], of: int, view: View) -> list[Candidate] | None:
+    """Eligible records by row, in the order asked; None when the tables were made anew since epoch `of`."""
+    found = meta(connection)
+    if found is None or found.epoch != of:
+        return None
+    sight = _sight(connection, view)
+    held = {
+        row[0]: row
+        for row in connection.execute(
+            _RECORD + " WHERE r.id IN (SELECT value FROM json_each(?)) AND r.searchable = 1"
+            " AND +r.scope IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(rows)), json.dumps(sight.scopes)),
+        )
+        if row[0] not in sight.untimely
+    }
+    return [of_kind(held[row]) for row in dict.fromkeys(rows) if row in held]
 
 
 def pinned(connection: sqlite3.Connection, limit: int, view: View) -> list[Candidate]:
@@ -136,10 +155,17 @@ def pinned(connection: sqlite3.Connection, limit: int, view: View) -> list[Candi
     return [of_kind(row) for row in rows]
 
 
+def rows(connection: sqlite3.Connection, ids: Sequence[int]) -> list[Row]:
+    """Rows of searchable records for the fallback, by their row ids."""
+    return connection.execute(
+        _HELD + " WHERE r.searchable = 1 AND r.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    ).fetchall()
+
+
 def hottest(connection: sqlite3.Connection, limit: int) -> list[Row]:
     """Rows of searchable records of all scopes for the fallback: pinned ones and the newest."""
     return connection.execute(
-        _RECORD + " WHERE r.searchable = 1 ORDER BY r.pinned DESC, r.created DESC, r.memory_id LIMIT ?", (limit,)
+        _HELD + " WHERE r.searchable = 1 ORDER BY r.pinned DESC, r.created DESC, r.memory_id LIMIT ?", (limit,)
     ).fetchall()
 
 
@@ -169,54 +195,59 @@ def _sight(connection: sqlite3.Connection, view: View) -> _Sight:
     )
 
 
-def _counts(connection: sqlite3.Connection, terms: Sequence[str], sight: _Sight) -> dict[str, dict[int, int]]:
-    """term -> scope row -> number of eligible records that hold it; absent terms are left out."""
+def _held(connection: sqlite3.Connection, terms: Sequence[str], sight: _Sight) -> Held:
+    """For each scope the terms that occur there, in the order asked, and in how many records."""
     asked = json.dumps(list(terms))
-    found: dict[str, dict[int, int]] = {}
-    for scope in sight.scopes:
+    query = "SELECT d.term, d.records FROM json_each(?) j CROSS JOIN df d ON d.scope = ? AND d.term = j.value"
+    return {scope: dict(connection.execute(query, (asked, scope)).fetchall()) for scope in sight.scopes}
+
+
+def _counts(held: Held, sight: _Sight) -> dict[str, int]:
+    """Of how many eligible records each term is; terms of none are left out."""
+    counts: dict[str, int] = {}
+    for found in held.values():
+        if not counts:
+            counts = dict(found)
+            continue
+        for term, records in found.items():
+            counts[term] = counts.get(term, 0) + records
+    if sight.untimely:
+        for terms in sight.untimely.values():
+            for term in terms.split("\n"):
+                if term in counts:
+                    counts[term] -= 1
+        counts = {term: count for term, count in counts.items() if count > 0}
+    return counts
+
+
+def _completions(connection: sqlite3.Connection, prefix: str, sight: _Sight, held: Held) -> dict[str, int]:
+    """The most frequent terms that begin with `prefix`, and in how many records; added to `held`."""
+    found: dict[str, int] = {}
+    for scope in sight.scopes if prefix else ():
         for term, records in connection.execute(
-            "SELECT d.term, d.records FROM json_each(?) j CROSS JOIN df d ON d.scope = ? AND d.term = j.value",
-            (asked, scope),
+            "SELECT term, records FROM df WHERE scope = ? AND term >= ? AND term < ?"
+            " ORDER BY records DESC, term LIMIT ?",
+            (scope, prefix, prefix + "\U0010ffff", COMPLETIONS),
         ):
-            found.setdefault(term, {})[scope] = records
-    for held in sight.untimely.values():
-        for term in held.split("\n"):
-            if term in found:
-                found[term][-1] = found[term].get(-1, 0) - 1  # taken off the sum, whichever scope it is of
+            found[term] = found.get(term, 0) + records
+            held[scope].setdefault(term, records)
     return found
-
-
-def _completions(connection: sqlite3.Connection, prefix: str, sight: _Sight) -> dict[str, dict[int, int]]:
-    """The most frequent terms that begin with `prefix`."""
-    found: dict[str, dict[int, int]] = {}
-    if prefix:
-        for scope in sight.scopes:
-            for term, records in connection.execute(
-                "SELECT term, records FROM df WHERE scope = ? AND term >= ? AND term < ?"
-                " ORDER BY records DESC, term LIMIT ?",
-                (scope, prefix, prefix + "\U0010ffff", COMPLETIONS),
-            ):
-                found.setdefault(term, {})[scope] = records
-    return found
-
-
-def _weights(by_scope: Mapping[str, Mapping[int, int]], sight: _Sight) -> dict[str, float]:
-    counts = {term: sum(by.values()) for term, by in by_scope.items()}
-    return {term: _idf(count, sight.records) for term, count in counts.items() if count > 0}
 
 
 def _idf(count: int, records: int) -> float:
     return math.log(1 + (max(records - count, 0) + 0.5) / (count + 0.5))
 
 
-def _rarest(terms: Sequence[str], by_scope: Mapping[str, Mapping[int, int]], weights: Mapping[str, float]) -> list[str]:
+def _rarest(terms: Sequence[str], held: Held, weights: Mapping[str, float]) -> list[str]:
     """The rarest terms within both budgets, at least one; of equally rare ones the one asked first."""
-    place = {term: number for number, term in reversed(list(enumerate(terms)))}
-    order = sorted(weights, key=lambda term: (-weights[term], place.get(term, len(place)), term))
+    order = [term for term in dict.fromkeys(terms) if term in weights]
+    if len(order) < len(weights):  # completions, which nobody asked for in so many words
+        order += sorted(weights.keys() - set(order))
+    order.sort(key=weights.__getitem__, reverse=True)  # of equal ones the first stay first
     chosen: list[str] = []
     postings = 0
     for term in order[:TERMS]:
-        postings += sum(count for scope, count in by_scope[term].items() if scope > 0)
+        postings += sum([found.get(term, 0) for found in held.values()])
         if chosen and postings > POSTINGS:
             break
         chosen.append(term)
@@ -224,22 +255,20 @@ def _rarest(terms: Sequence[str], by_scope: Mapping[str, Mapping[int, int]], wei
 
 
 def _gather(
-    connection: sqlite3.Connection,
-    chosen: Sequence[str],
-    by_scope: Mapping[str, Mapping[int, int]],
-    weights: Mapping[str, float],
+    connection: sqlite3.Connection, chosen: Sequence[str], held: Held, weights: Mapping[str, float]
 ) -> dict[str, float]:
     """row id (as SQLite prints it) -> sum of the weights of the chosen terms that the record holds."""
-    wanted = [(term, scope) for term in chosen for scope in by_scope[term] if scope > 0]
+    wanted = [(term, scope) for term in chosen for scope, found in held.items() if term in found]
     questions = json.dumps([f'"{token(scope, term)}"' for term, scope in wanted])
-    sums: dict[str, float] = {}
     rows = connection.execute(
         "SELECT (SELECT group_concat(rowid) FROM posting WHERE posting MATCH j.value) FROM json_each(?) j", (questions,)
     )
-    for (term, _), (held,) in zip(wanted, rows, strict=True):
+    sums: dict[str, float] = {}
+    so_far = sums.get
+    for (term, _), (found,) in zip(wanted, rows, strict=True):
         weight = weights[term]
-        for row in held.split(",") if held else ():
-            sums[row] = sums.get(row, 0.0) + weight
+        for row in found.split(",") if found else ():
+            sums[row] = so_far(row, 0.0) + weight
     return sums
 
 
@@ -255,15 +284,19 @@ def _best(sums: dict[str, float], untimely: Iterable[int], most: int) -> list[in
 
 def _bm25(row: Row, terms: Sequence[str], weights: Mapping[str, float], mean_length: float) -> tuple[float, float]:
     """(score, sum of the weights of the matched terms) of a record with its terms, counts and length."""
-    counts, length = row[7], row[8]
+    counts, length = row[10], row[11]
     norm = SATURATION * (1 - LENGTH + LENGTH * length / mean_length)
-    matched = sum([weights[term] for term in terms[len(counts) :] if term in weights])
+    matched = sum(filter(None, map(weights.get, terms[len(counts) :])))
     score = matched * (SATURATION + 1) / (1 + norm)
     for term, count in zip(terms, counts, strict=False):  # the first ones, those that occur more than once
         if term in weights:
             matched += weights[term]
             score += weights[term] * count * (SATURATION + 1) / (count + norm)
     return score, matched
+
+
+def _by_score(one: tuple[float, str, float, Row, Sequence[str]]) -> tuple[float, str]:
+    return one[0], one[1]
 
 
 def of_kind(row: Row) -> Candidate:
@@ -274,7 +307,7 @@ def of_kind(row: Row) -> Candidate:
 
 
 def _candidate(row: Row, terms: Sequence[str], source: SourceName, found: tuple[float, float]) -> Candidate:
-    _, digest, _, body, relative, version, memory_id, *_ = row
+    _, digest, _, body, relative, version, memory_id, provider, line, byte, *_ = row
     record = unpack(body)
     return Candidate(
         id=f"{source}:{memory_id}",
@@ -305,4 +338,5 @@ def _candidate(row: Row, terms: Sequence[str], source: SourceName, found: tuple[
         occurred=record.occurred,
         state=record.state,
         terms=tuple(terms),
+        loaded_by=loaded_by(provider, relative, line, byte, record.tags) if provider else (),
     )

@@ -5,7 +5,9 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from recall.contracts import Frozen, MemoryLocator, MemoryRecord, RuntimeScope
+from recall.contracts import Frozen, MemoryLocator, MemoryRecord, RecordState, RuntimeScope
+from recall.entries import Span
+from recall.files import Finding
 from recall.lookup import seen_scopes, unpack
 
 MOST_FINDINGS = 500
@@ -13,7 +15,7 @@ _PLACED = (
     "SELECT r.memory_id, t.folder, f.relative, f.version, r.line_start, r.line_end, r.byte_start, r.byte_end, r.digest,"
     " r.body, t.path FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
 )
-_SCOPES = " AND r.scope IN (SELECT value FROM json_each(?))"
+_SCOPES = " AND +r.scope IN (SELECT value FROM json_each(?))"  # +: found by id, never by going through a scope
 
 
 class Placed(Frozen, frozen=True, kw_only=True):
@@ -55,6 +57,16 @@ class LibraryStatus(Frozen, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class KeptFile(Frozen, frozen=True, kw_only=True):
+    """A file as the index has it, with its records: (record, record digest, where it stands)."""
+
+    relative: str
+    digest: str
+    refused: str | None
+    findings: tuple[Finding, ...]
+    records: tuple[tuple[MemoryRecord, str, Span], ...]
+
+
 def digests(connection: sqlite3.Connection, ids: Iterable[str], scope: RuntimeScope | None) -> dict[str, str]:
     """Record digests of live, eligible records. An id that is two things in what can be seen is left out."""
     rows = _by_ids(connection, "SELECT DISTINCT r.memory_id, r.digest FROM record r", ids, scope)
@@ -66,10 +78,10 @@ def digests(connection: sqlite3.Connection, ids: Iterable[str], scope: RuntimeSc
 
 def stamps(
     connection: sqlite3.Connection, ids: Iterable[str], scope: RuntimeScope | None
-) -> list[tuple[str, str, str]]:
-    """(root path, relative path, stamp) of the files that hold these records."""
+) -> list[tuple[str, str, str, str]]:
+    """(root path, relative path, stamp, memory id) of the files that hold these records."""
     select = (
-        "SELECT DISTINCT t.path, f.relative, f.stamp FROM record r"
+        "SELECT DISTINCT t.path, f.relative, f.stamp, r.memory_id FROM record r"
         " JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
     )
     return _by_ids(connection, select, ids, scope)
@@ -94,6 +106,36 @@ def file_digest(connection: sqlite3.Connection, root: str, relative: str) -> str
     return row[0] if row else None
 
 
+def kept(connection: sqlite3.Connection, root: str, names: Sequence[str]) -> list[KeptFile]:
+    """All that the index holds of files of a root."""
+    files = connection.execute(
+        "SELECT f.id, f.relative, f.digest, f.refused FROM file f JOIN root t ON t.id = f.root"
+        " WHERE t.path = ? AND f.present = 1 AND f.relative IN (SELECT value FROM json_each(?))",
+        (root, json.dumps(list(names))),
+    ).fetchall()
+    return [
+        KeptFile(
+            relative=relative,
+            digest=digest,
+            refused=refused,
+            findings=tuple(
+                Finding(state=RecordState(state), line=line, memory_id=memory_id, problem=problem)
+                for state, line, memory_id, problem in connection.execute(
+                    "SELECT state, line, memory_id, problem FROM finding WHERE file = ?", (file,)
+                )
+            ),
+            records=tuple(
+                (unpack(body), record_digest, (line_start, line_end, byte_start, byte_end))
+                for body, record_digest, line_start, line_end, byte_start, byte_end in connection.execute(
+                    "SELECT body, digest, line_start, line_end, byte_start, byte_end FROM record WHERE file = ?",
+                    (file,),
+                )
+            ),
+        )
+        for file, relative, digest, refused in files
+    ]
+
+
 def one(connection: sqlite3.Connection, memory_id: str, scope: RuntimeScope) -> Placed | None:
     """A live record that can be seen from there, whatever its status."""
     row = connection.execute(
@@ -105,9 +147,13 @@ def one(connection: sqlite3.Connection, memory_id: str, scope: RuntimeScope) -> 
     return Placed(record=unpack(row[9]), locator=_locator(row), root=row[10], relative=row[2])
 
 
-def exists(connection: sqlite3.Connection, memory_id: str) -> bool:
-    """Whether any file holds a record of that id."""
-    return connection.execute("SELECT 1 FROM record WHERE memory_id = ? LIMIT 1", (memory_id,)).fetchone() is not None
+def existing(connection: sqlite3.Connection, ids: Sequence[str]) -> set[str]:
+    """Of these ids, those that a record in any file has."""
+    rows = connection.execute(
+        "SELECT DISTINCT memory_id FROM record WHERE memory_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return {row[0] for row in rows}
 
 
 def page(connection: sqlite3.Connection, scope: RuntimeScope, limit: int, after: str | None) -> Listed:

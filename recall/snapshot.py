@@ -5,41 +5,48 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import msgspec
+
 from recall import lookup
-from recall.contracts import Candidate, Database, Millis, RuntimeScope, TermStatistics, visible
-from recall.errors import IndexFault
+from recall.contracts import Candidate, Database, Millis, RuntimeScope, ScopeRef, TermStatistics, visible
+from recall.errors import ArmUnavailable, IndexFault
+from recall.hot import Hot
 from recall.lookup import Search, View
 
 T = TypeVar("T")
-_CORRUPT, _NOT_A_DATABASE = 11, 26  # SQLite's primary result codes
+# SQLite's primary result codes: an error in SQL that is ours and fixed (so the tables are not), I/O, corrupt, cannot
+# open, not a database.
+_BROKEN = (1, 10, 11, 14, 26)
+_NO_ROOM = (778, 1034, 1290, 1546, 4874)  # I/O errors of writing, by their extended codes: the disk may be full
+_MOVED = 1032  # an extended one: the file was taken away
+UNREADABLE = (sqlite3.DatabaseError, msgspec.MsgspecError)  # what reading broken tables may raise
+
+
+def _nobody() -> None:
+    """Nobody is there to mend it."""
 
 
 @dataclass(slots=True)
 class Health:
-    """Whether the tables were found broken. Owned by the library, noted by whoever reads."""
+    """Whether the tables were found broken. Owned by the library, noted by whoever reads; `alarm` is told at once."""
 
+    alarm: Callable[[], None] = _nobody
     damaged: bool = False
     problem: str = ""
 
-    def note(self, error: sqlite3.DatabaseError) -> bool:
+    def note(self, error: Exception) -> bool:
         """Whether the index must be made anew after this error; a lock or a full disk is no reason."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (_CORRUPT, _NOT_A_DATABASE) or "no such table" in str(error):
-            self.damaged, self.problem = True, str(error)
+        code, text = getattr(error, "sqlite_errorcode", 0), str(error)
+        if (
+            (code & 0xFF in _BROKEN and code not in _NO_ROOM)
+            or code == _MOVED
+            or isinstance(error, msgspec.MsgspecError)
+            or "no such table" in text
+            or "Could not decode to UTF-8" in text
+        ):
+            self.damaged, self.problem = True, text
+            self.alarm()
         return self.damaged
-
-
-class Hot:
-    """Records held in memory as rows, made candidates when somebody needs them: a fallback is rare."""
-
-    def __init__(self, rows: Sequence[lookup.Row] = ()) -> None:
-        self._rows = rows
-        self._made: tuple[Candidate, ...] | None = None
-
-    def candidates(self) -> tuple[Candidate, ...]:
-        if self._made is None:
-            self._made = tuple(lookup.of_kind(row) for row in self._rows)
-        return self._made
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +58,7 @@ class Snapshot:
     now: Millis
     held: Hot = field(default_factory=Hot)
     health: Health = field(default_factory=Health)
+    unfinished: frozenset[ScopeRef] = frozenset()  # scopes of roots that are being taken in for the first time
     counted: dict[RuntimeScope, tuple[frozenset[str], TermStatistics]] = field(default_factory=dict)  # by `match`
 
     async def match(
@@ -73,6 +81,16 @@ class Snapshot:
         """Eligible pinned records, priority -1 first, then by priority and age. Raises IndexFault."""
         return await self._ask(lambda connection: lookup.pinned(connection, limit, self._view(scope)))
 
+    async def eligible(self, rows: Sequence[int], scope: RuntimeScope, epoch: int) -> Sequence[Candidate]:
+        """Eligible records by their row in the index of that epoch, in the order asked.
+
+        Raises IndexFault; ArmUnavailable when the rows are those of an index that was replaced since.
+        """
+        found = await self._ask(lambda connection: lookup.eligible(connection, rows, epoch, self._view(scope)))
+        if found is None:
+            raise ArmUnavailable("stale-vectors", "The index was made anew.")
+        return found
+
     async def statistics(self, terms: Sequence[str], scope: RuntimeScope) -> TermStatistics:
         """Document counts of `terms` over the eligible records. Raises IndexFault."""
         asked, known = self.counted.get(scope, (frozenset(), None))
@@ -80,6 +98,10 @@ class Snapshot:
             counts = {term: known.counts[term] for term in terms if term in known.counts}
             return TermStatistics(total=known.total, counts=counts)
         return await self._ask(lambda connection: lookup.statistics(connection, terms, self._view(scope)))
+
+    def partial(self, scope: RuntimeScope) -> bool:
+        """Whether files that can be seen from there are still being taken in for the first time."""
+        return any(visible(one, scope) for one in self.unfinished)
 
     def hot(self, scope: RuntimeScope) -> Sequence[Candidate]:
         """Eligible records held in memory, for the fallback when the tables are broken."""
@@ -96,6 +118,6 @@ class Snapshot:
     async def _ask(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
             return await self.database.read(work)
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             self.health.note(error)
             raise IndexFault(f"The index cannot be read: {error}.") from error

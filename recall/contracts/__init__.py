@@ -30,7 +30,7 @@ from recall.contracts.memory import (
     visible,
     visible_scopes,
 )
-from recall.contracts.ports import Database, Index, Source
+from recall.contracts.ports import Database, Index, Rebuildable, Source
 from recall.contracts.query import (
     LEVELS,
     ActivationLevel,
@@ -78,6 +78,7 @@ __all__ = [
     "Period",
     "Ranked",
     "ReadWindow",
+    "Rebuildable",
     "RecordState",
     "Risk",
     "RuntimeScope",

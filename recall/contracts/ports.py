@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
 from recall.contracts.memory import RuntimeScope
@@ -19,6 +20,22 @@ class Database(Protocol):
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` on a read-only connection: a snapshot of what is committed."""
+        ...
+
+
+class Rebuildable(Database, Protocol):
+    """A database that can be made anew beside itself while it goes on answering."""
+
+    def aside(self) -> AbstractAsyncContextManager[Database]:
+        """A fresh, empty database of the same schema beside this one.
+
+        Leaving the block swaps it in at once and for good: from then on reads and writes go to it. Leaving it with an
+        error drops it. Raises sqlite3.Error or OSError when it cannot be made or swapped in.
+        """
+        ...
+
+    def lost(self) -> bool:
+        """Whether the file was taken away: what is open is not what the next start will find."""
         ...
 
 
@@ -54,6 +71,10 @@ class Index(Protocol):
 
     async def statistics(self, terms: Sequence[str], scope: RuntimeScope) -> TermStatistics:
         """Document counts of `terms` over the eligible records."""
+        ...
+
+    def partial(self, scope: RuntimeScope) -> bool:
+        """Whether files that can be seen from there are still being taken in for the first time."""
         ...
 
     def hot(self, scope: RuntimeScope) -> Sequence[Candidate]:

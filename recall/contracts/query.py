@@ -50,6 +50,7 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     terms: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     loaded_by: tuple[str, ...] = ()  # hosts that put this text into every context themselves
+    alike: tuple[str, ...] = ()  # memory ids of other candidates that the same source takes for paraphrases
 
 
 class CuePart(Frozen, frozen=True, kw_only=True):
@@ -138,6 +139,7 @@ class Shown(Frozen, frozen=True, kw_only=True):
     muted: frozenset[str] = frozenset()
     corrected: frozenset[str] = frozenset()
     host: str = ""  # the agent product: what it loads into every context itself is shown already
+    scope: RuntimeScope | None = None  # who looks; None: whoever asked has filtered
 
 
 class Noise(Frozen, frozen=True, kw_only=True):

@@ -12,7 +12,10 @@ CREATE TABLE root (
   scope_kind TEXT NOT NULL,
   scope_key TEXT NOT NULL,
   origin TEXT NOT NULL,
-  missing INTEGER NOT NULL DEFAULT 0  -- 1: the folder was not there when last looked for; its records are kept
+  missing INTEGER NOT NULL DEFAULT 0, -- 1: the folder was not there when last looked for; its records are kept
+  provider TEXT NOT NULL DEFAULT '',  -- the agent product whose own files these are
+  top TEXT NOT NULL DEFAULT '',       -- what its paths start from where ids are made of them: see FileHome
+  taken INTEGER NOT NULL DEFAULT 0    -- 1: every file of it was taken in once; until then answers are partial
 );
 
 CREATE TABLE file (
@@ -47,12 +50,13 @@ CREATE TABLE scope (
 );
 
 CREATE TABLE record (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: vectors are kept by it
   memory_id TEXT NOT NULL,
   file INTEGER NOT NULL REFERENCES file (id),
   scope INTEGER NOT NULL REFERENCES scope (id),
   digest TEXT NOT NULL,
   mark TEXT NOT NULL,                 -- changes with anything of the record, attributes included
+  legacy INTEGER NOT NULL,            -- its id was derived from its place, nobody gave it
   standing TEXT NOT NULL,             -- live | copy (the same in another root) | conflict (the same id, something else)
   eligible INTEGER NOT NULL,          -- active and without a flag that keeps it out; time is the reader's question
   searchable INTEGER NOT NULL,        -- live and eligible: in `posting` and `df`
@@ -75,7 +79,15 @@ CREATE INDEX record_by_file ON record (file);
 CREATE INDEX record_by_age ON record (scope, created DESC, memory_id);
 CREATE INDEX record_conflict ON record (id) WHERE standing = 'conflict';
 CREATE INDEX record_hot ON record (pinned DESC, created DESC, memory_id) WHERE searchable = 1;
+CREATE INDEX record_aside ON record (scope, created DESC) WHERE searchable = 0;
 CREATE INDEX record_timed ON record (scope) WHERE searchable = 1 AND (valid_from IS NOT NULL OR expires IS NOT NULL);
+
+-- What became searchable (1) and what stopped being so (0), for whoever follows the index; the newest rows alone are kept.
+CREATE TABLE listing (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  record INTEGER NOT NULL,
+  listed INTEGER NOT NULL
+);
 
 CREATE TABLE df (
   scope INTEGER NOT NULL,

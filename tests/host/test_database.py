@@ -154,3 +154,18 @@ async def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreFault, match="cannot be opened"):
         async with open_database(path, [TABLE]):
             pass
+
+
+@pytest.mark.promise("acknowledged-is-kept")
+async def test_a_transaction_that_sqlite_undoes_fails_the_whole_batch_and_the_writer_goes_on(tmp_path: Path) -> None:
+    def undone(connection: sqlite3.Connection) -> None:  # as a full disk may do it
+        connection.execute("INSERT OR ROLLBACK INTO word VALUES ('there')")
+
+    async with open_database(tmp_path / "a.db", [TABLE]) as database:
+        await database.write(add("there"))
+
+        done = await asyncio.gather(*map(database.write, (add("one"), undone, add("two"))), return_exceptions=True)
+
+        assert [isinstance(one, sqlite3.OperationalError) for one in done] == [True, True, True]
+        await database.write(add("three"))
+        assert await database.read(words) == ["there", "three"]

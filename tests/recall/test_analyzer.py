@@ -1,5 +1,7 @@
 """M-05: one analyzer for writing and reading."""
 
+import re
+import sqlite3
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall.analyzer import STOP_WORDS, distinct, entities, terms
+from recall.analyzer import _MARKS, LONGEST_WHOLE, STOP_WORDS, distinct, entities, terms
+from recall.tables import SCHEMA
+from tests.support.texts import any_text
 
-ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
+ANY_TEXT = any_text()
 
 
 def check(text: str, *expected: str) -> None:
@@ -52,6 +56,9 @@ def test_both_spellings_of_an_identifier_are_one_term() -> None:
         ("RFC 9457", "9457"),
         ("kdl 6.7.1", "6.7.1"),
         ("The C++ build", "c++"),
+        ("needs C++17", "c++"),
+        ("needs C++17", "17"),
+        ("g++-12", "g++"),
         ("written in C#", "c#"),
         ("a .NET service", ".net"),
     ],
@@ -75,6 +82,77 @@ def test_codes_numbers_versions_and_names_of_symbols_are_terms(text: str, term: 
 )
 def test_cjk_runs_become_bigrams_and_short_runs_stay_whole(text: str, expected: list[str]) -> None:
     check(text, *expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("提交申请后等待审批", "申请"),
+        ("权限申请问题汇总", "申请"),
+        ("权限申请问题汇总", "问题"),
+        ("通过邀请码注册", "邀请"),
+        ("错误出现在启动时", "出现"),
+        ("后来发现在线人数不对", "发现"),
+        ("后来发现在线人数不对", "在线"),
+        ("从镜像站统一下载", "统一"),
+        ("从镜像站统一下载", "下载"),
+        ("对应该接口的文档", "对应"),
+        ("失败原因为超时", "原因"),
+        ("这个功能不能用", "功能"),
+        ("证书怎么办理", "办理"),
+        ("ビルドが完了しました", "完了"),
+        ("プロセスの終了コード", "終了"),
+        ("目的和标的", "目的"),
+    ],
+)
+def test_a_word_of_two_characters_is_a_term_although_a_function_word_cuts_through_it(text: str, word: str) -> None:
+    assert set(terms(word)) & set(terms(text)), (terms(word), terms(text))
+    assert word in terms(text)
+
+
+def test_words_that_no_cut_divides_are_counted_once() -> None:
+    assert terms("下载统一").count("下载") == 1
+    assert terms("申请").count("申请") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("हिन्दी में लिखा", ["हिन्दी", "में", "लिखा"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("বাংলা ভাষা", ["বাংলা", "ভাষা"]),
+        ("مَرْحَبًا بالعالم", ["مَرْحَبًا", "بالعالم"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("cafe\u0301 café", ["café"]),
+        ("r\u0308ust", ["r\u0308ust"]),
+        ("İstanbul", ["i̇stanbul"]),
+        ("русский Ελληνικά", ["русский", "ελληνικά"]),
+    ],
+)
+def test_marks_belong_to_the_word_they_stand_in(text: str, expected: list[str]) -> None:
+    check(text, *expected)
+    assert all(unicodedata.category(term[0])[0] != "M" for term in terms(text))
+
+
+@pytest.mark.parametrize("text", ["ภาษาไทยง่าย", "ພາສາລາວ", "မြန်မာစာ", "ភាសាខ្មែរ"])
+def test_scripts_without_spaces_are_runs_like_those_of_chinese(text: str) -> None:
+    assert set(terms(text[2:4])) & set(terms(text))
+
+
+def test_the_marks_are_letters_and_marks_alone() -> None:
+    marks = re.compile(f"[{_MARKS}]")
+    spoiling = ("Z", "P", "S", "Cc", "Cf", "Cs")
+    wrong = [
+        hex(code)
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)).startswith(spoiling) and marks.match(chr(code))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("word", ["بالعالم", "हिन्दी", "русский", "שלום"])
+def test_a_plain_word_of_a_script_without_capitals_names_nothing(word: str) -> None:
+    assert entities(f"{word} {word}") == ()
 
 
 def test_a_long_cjk_run_has_bigrams_only() -> None:
@@ -130,7 +208,53 @@ def test_hashes_encoded_runs_and_long_numbers_give_no_parts() -> None:
 @given(ANY_TEXT)
 def test_any_text_is_accepted_and_read_the_same_way_twice(text: str) -> None:
     assert terms(text) == terms(text)
-    assert all(term and not term.isspace() for term in terms(text))
+
+
+@given(ANY_TEXT)
+def test_a_term_holds_letters_digits_marks_and_seven_signs_and_is_never_long(text: str) -> None:
+    found = terms(text)  # what Unicode has not assigned yet may be an ideograph of tomorrow
+    foreign = {
+        character
+        for term in found
+        for character in term
+        if character not in "_-./:+#"
+        and not (unicodedata.category(character) == "Cn" or unicodedata.category(character)[0] in "LMN")
+    }
+    assert not foreign
+    assert all(0 < len(term) <= LONGEST_WHOLE and term == term.lower() for term in found)
+
+
+@given(st.lists(any_text(60), max_size=8))
+def test_a_term_is_one_token_of_the_full_text_table_and_read_back_as_it_was(texts: list[str]) -> None:
+    wanted = sorted({f"1~{term}" for text in texts for term in terms(text)})
+    connection = sqlite3.connect(":memory:")
+    statement = re.search(r"CREATE VIRTUAL TABLE posting.*?;", SCHEMA[0], re.DOTALL)
+    assert statement is not None
+    connection.execute(statement[0])
+    connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(posting, 'row')")
+
+    connection.executemany("INSERT INTO posting (rowid, tokens) VALUES (?, ?)", enumerate(wanted, start=1))
+
+    assert sorted(row[0] for row in connection.execute("SELECT term FROM vocabulary")) == wanted
+    for row, token in enumerate(wanted, start=1):
+        assert connection.execute("SELECT rowid FROM posting WHERE posting MATCH ?", (f'"{token}"',)).fetchall() == [
+            (row,)
+        ]
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a-" * 100_000, "a/" * 100_000, "x" * 200_000, "x" * 200_000 + "/a.py", "aA1" * 60_000, "A" * 200_000),
+        *("数据" * 100_000, "的" * 200_000, "申请" * 100_000, "\u0301" * 200_000, "a\u0301" * 100_000, '"' * 200_000),
+        *("`" * 200_000, "E" * 200_000 + "Error", "::" * 100_000, "\ud800" * 200_000, "ab12" * 50_000, "C++" * 60_000),
+    ],
+    ids=lambda text: ascii(text[:4]),
+)
+def test_long_and_monotonous_text_is_read_to_its_end(text: str) -> None:
+    assert all(len(term) <= LONGEST_WHOLE for term in terms(text))
+    assert len(entities(text)) <= 16
 
 
 @given(ANY_TEXT)

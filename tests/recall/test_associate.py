@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from recall.associate import Arm, AssociationPolicy, associate, resting
-from recall.contracts import Candidate, Cue, Found, Index, Source, TermStatistics
+from recall.contracts import Candidate, Cue, Found, Index, RuntimeScope, Source, TermStatistics
 from recall.fallback import FAILURES, Breaker
 from tests.support.builders import a_candidate, a_cue, a_memory_id
 from tests.support.fakes import FakeIndex
@@ -133,6 +133,19 @@ async def test_counts_that_cannot_be_had_are_taken_from_memory() -> None:
     assert found.degraded and found.statistics.counts == {"pnpm": 1}
 
 
+async def test_counting_has_only_what_the_arms_left_of_the_budget() -> None:
+    class NeverCounts(FakeIndex):
+        async def statistics(self, terms: object, scope: object) -> TermStatistics:
+            await asyncio.Event().wait()
+            raise AssertionError("unreachable")
+
+    policy = AssociationPolicy(budget_seconds=0.05)
+
+    found = await ask(arm("lexical", never), index=NeverCounts([HELD]), policy=policy)
+
+    assert found.degraded and shortfalls(found) == {"lexical": "late", "fallback": "degraded"}
+
+
 async def test_a_cue_without_terms_asks_for_no_counts() -> None:
     index = FakeIndex([HELD])
 
@@ -152,3 +165,14 @@ async def test_cancelling_a_pass_is_neither_a_failure_nor_swallowed() -> None:
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert lexical.breaker.allows(0)
+
+
+async def test_an_index_that_is_still_being_filled_is_told_and_the_answer_degraded() -> None:
+    class Filling(FakeIndex):
+        def partial(self, scope: RuntimeScope) -> bool:
+            return scope.workspace == a_cue("pnpm").scope.workspace
+
+    found = await ask(arm("lexical", gives(1)), index=Filling([HELD]))
+
+    assert [hit.memory_id for hit in found.candidates] == [a_memory_id(1)] and found.degraded
+    assert [(report.name, report.shortfall) for report in found.arms] == [("lexical", None), ("index", "indexing")]

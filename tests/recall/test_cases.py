@@ -24,7 +24,7 @@ from recall.sources.lexical import lexical
 from recall.workspace import workspace_key
 from tests.support.builders import a_memory, a_scope, a_workspace_scope
 from tests.support.clock import START
-from tests.support.library import a_library, a_root, write_records
+from tests.support.library import a_library, a_root, found, write_records
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 HOME = FileHome(path="/m/a.md", relative="a.md", scope=a_workspace_scope(), origin=Origin.USER)
@@ -92,6 +92,8 @@ async def test_each_query_finds_its_memory(tmp_path: Path, name: str) -> None:
         assert answers[query][0] == memory_id(first), query
     for absent in then.get("absent_everywhere", ()):
         assert all(memory_id(absent) not in ids for ids in answers.values())
+    silent = {query for query in answers if not distinct(query)}
+    assert all(answers[query] == [] for query in silent), "a query without a word found something"
 
 
 async def test_symbols_alone_find_nothing(tmp_path: Path) -> None:
@@ -260,6 +262,7 @@ async def test_a_file_with_conflict_markers_is_out_and_is_not_written(tmp_path: 
     async with a_library(tmp_path / "data") as library:
         assert await indexed(library, file.parent) == {}
         assert [one.state for one in (await library.status()).findings] == ["conflict-markers"]
+        assert list(await found(library, "limit is")) == case["then"]["ids"]
 
         refused = await Documents().transact(
             str(file.parent), "a.md", lambda data: edits.append(data, HOME, a_memory("More."))
@@ -373,6 +376,8 @@ async def test_indexing_twice_and_after_an_edit_leaves_one_record(tmp_path: Path
         assert {one: record.text for one, record in records.items()} == {
             memory_id(name): text for name, text in case["then"]["text_of"].items()
         }
+        answers = [await found(library, query) for query in (*case["when"]["queries"], "10", "25")]
+        assert answers == [[memory_id("r1")], [memory_id("r1")], [], [memory_id("r1")]]
         assert (await library.status()).records == case["then"]["record_count"]
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from host.database import open_database
-from host.errors import StoreFault
+from host.swapping import open_swappable, remove
 from recall.contracts import Origin
-from recall.library import SCHEMA, Library, Root, discard
+from recall.library import SCHEMA, Library, Root
 from tests.support.builders import a_memory, a_memory_id, a_scope, a_user_scope, a_workspace_scope
 from tests.support.clock import START
 from tests.support.library import a_library, a_root, found, texts, write_records
@@ -210,10 +209,8 @@ async def test_a_damaged_or_missing_index_is_made_again(tmp_path: Path, damage: 
         version = library.version
     if damage == "garbage":
         index.write_bytes(b"not a database" * 1000)
-        with pytest.raises(StoreFault):
-            async with open_database(index, SCHEMA, durable=False):
-                pass
-    discard(index)
+    else:
+        remove(index)
 
     async with a_library(tmp_path) as library:
         await library.adopt(a_root(tmp_path / "memory"))
@@ -222,7 +219,7 @@ async def test_a_damaged_or_missing_index_is_made_again(tmp_path: Path, damage: 
 
 async def test_tables_that_break_in_use_are_reported_and_filled_again(tmp_path: Path) -> None:
     write_records(tmp_path / "memory" / "a.md", [a_memory("Survives.", memory_id=M1)])
-    async with open_database(tmp_path / "index.db", SCHEMA, durable=False) as database:
+    async with open_swappable(tmp_path / "index.db", SCHEMA) as database:
         library = Library(database)
         await library.adopt(a_root(tmp_path / "memory"))
 
@@ -236,6 +233,7 @@ async def test_tables_that_break_in_use_are_reported_and_filled_again(tmp_path: 
         await library.adopt(a_root(tmp_path / "memory"))
 
         assert await found(library, "survives") == [M1] and not (await library.status()).damaged
+        await library.close()
 
 
 async def test_a_new_analyzer_makes_the_index_anew_and_keeps_versions(
@@ -246,11 +244,13 @@ async def test_a_new_analyzer_makes_the_index_anew_and_keeps_versions(
         for text in ("First.", "Second."):
             write_records(file, [a_memory(text, memory_id=M1)])
             await library.adopt(a_root(file.parent))
-    for module in ("recall.catalogue", "recall.indexing"):
-        monkeypatch.setattr(f"{module}.ANALYZER", "lexical_pre_v999")
+    monkeypatch.setattr("recall.catalogue.ANALYZER", "lexical_pre_v999")
 
     async with a_library(tmp_path) as library:
-        assert await found(library, "second") == []
+        assert library.progress().stage == "rebuilding" and library.snapshot(START).partial(a_scope())
+        assert await found(library, "second") == [M1]
+        await library.rebuild()
+        assert library.progress().stage == "idle" and not library.snapshot(START).partial(a_scope())
         await library.adopt(a_root(file.parent))
         assert await found(library, "second") == [M1]
         (locator,) = await library.locators(str(file))

@@ -6,13 +6,25 @@ from pathlib import Path
 from recall.canonical import bytes_digest
 from recall.contracts import Origin
 from recall.documents import stamp
-from recall.entries import Place
-from recall.indexing import KnownFile, KnownRoot
-from recall.intake import BATCH_BYTES, BATCH_FILES, Look, below, lies_within, look, moved_away, passed, place_of, take
+from recall.entries import Place, Root
+from recall.indexing import KnownFile
+from recall.intake import (
+    BATCH_BYTES,
+    BATCH_FILES,
+    Look,
+    below,
+    changed_since,
+    lies_within,
+    look,
+    passed,
+    place_of,
+    still_gone,
+    take,
+)
 from tests.support.builders import a_memory, a_workspace_scope
 from tests.support.library import write_records
 
-ROOT = KnownRoot(id=1, scope=a_workspace_scope(), origin=Origin.USER, missing=False)
+ROOT = Root(path="/memory", scope=a_workspace_scope(), origin=Origin.USER)
 
 
 def known(folder: Path, name: str, **fields: object) -> KnownFile:
@@ -30,6 +42,7 @@ def test_a_place_is_a_folder_or_one_file_by_its_real_path(tmp_path: Path) -> Non
     assert place_of(f"{top}/.cursorrules") == Place(path=f"{top}/.cursorrules", folder=top, file=".cursorrules")
     assert place_of(f"{top}/CLAUDE.md").file == "CLAUDE.md"  # not there yet
     assert place_of(f"{top}/missing").file is None
+    assert place_of(f"{top}/memory", f"{top}/link").top == f"{top}/memory"
 
 
 def test_a_path_is_below_a_root_when_it_really_is(tmp_path: Path) -> None:
@@ -101,7 +114,22 @@ def test_taking_in_parses_only_other_bytes(tmp_path: Path) -> None:
     assert take(place, ROOT, ["gone.md"], {"gone.md": (None, {})}) == []
 
 
-def test_records_moved_away_from_files_that_are_gone(tmp_path: Path) -> None:
-    write_records(tmp_path / "here.md", [a_memory()])
+def test_files_are_as_the_index_has_them_or_changed_or_gone(tmp_path: Path) -> None:
+    for name in ("same.md", "changed.md"):
+        write_records(tmp_path / name, [a_memory()])
+    place = place_of(str(tmp_path))
+    stamps = {"gone.md": "1", "changed.md": "2", "same.md": stamp(str(tmp_path), "same.md") or ""}
 
-    assert moved_away(place_of(str(tmp_path)), ["here.md", "gone.md"]) == ["gone.md"]
+    assert changed_since(place, stamps) == (["changed.md"], ["gone.md"])
+    assert still_gone(place, ["same.md", "gone.md"]) == ["gone.md"]
+
+
+def test_a_single_file_that_is_gone_from_its_folder_is_gone_and_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("# Build\nmake\n")
+    place, index = place_of(str(tmp_path / "CLAUDE.md")), {"CLAUDE.md": known(tmp_path, "CLAUDE.md")}
+    (tmp_path / "CLAUDE.md").unlink()
+
+    assert look(place, index, None) == Look(gone=("CLAUDE.md",))
+    assert look(place, {}, None) is None
+    tmp_path.rename(tmp_path.with_name("away"))
+    assert look(place, index, None) is None

@@ -160,6 +160,40 @@ def test_records_with_no_terms_are_kept_and_never_found(shelf: Shelf) -> None:
     assert first.terms == second.terms == () and shelf.ids("the 👍 of") == []
 
 
+def test_eligible_records_are_given_by_their_rows_in_the_order_asked(shelf: Shelf) -> None:
+    shelf.put(
+        a_memory("a", memory_id=a_memory_id(1)),
+        a_memory("b", memory_id=a_memory_id(2), status=Status.ARCHIVED),
+        a_memory("c", memory_id=a_memory_id(3), expires_at=START),
+        a_memory("d", memory_id=a_memory_id(4)),
+    )
+    shelf.put(a_memory("e", memory_id=a_memory_id(5), scope=OTHER))
+
+    found = lookup.eligible(shelf.connection, [4, 99, 5, 3, 2, 1, 4], 1, VIEW)
+
+    assert [hit.memory_id for hit in found or ()] == [a_memory_id(4), a_memory_id(1)]
+    assert lookup.eligible(shelf.connection, [1], 2, VIEW) is None  # rows of another making of the index
+
+
+def test_looking_up_ids_costs_the_same_in_a_large_store(shelf: Shelf) -> None:
+    asked = [a_memory_id(1)]
+    shelf.put(*numbered(["One of few."]))
+    few = shelf.steps(lambda: lookup.by_id(shelf.connection, asked, VIEW))
+    shelf.put(*numbered([f"One of many {n}." for n in range(500)], 100))
+
+    assert shelf.steps(lambda: lookup.by_id(shelf.connection, asked, VIEW)) <= few + 2
+
+
+def test_a_candidate_says_which_hosts_hold_it_anyway(shelf: Shelf) -> None:
+    shelf.put(a_memory("Run make gen first."))
+    (own,) = shelf.search("make gen")
+    shelf.connection.execute("UPDATE root SET provider = 'agents-md'")
+
+    (theirs,) = shelf.search("make gen")
+
+    assert own.loaded_by == () and "codex" in theirs.loaded_by
+
+
 @settings(max_examples=80)
 @given(st.text(max_size=60), st.text(max_size=12))
 def test_no_text_is_a_syntax_error_and_every_text_finds_itself(text: str, prefix: str) -> None:

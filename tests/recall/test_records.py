@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+from recall import records
 from recall.contracts import Flag, Status
+from recall.files import record_digest
 from tests.support.builders import a_memory, a_memory_id, a_scope
 from tests.support.clock import START
 from tests.support.library import a_library, a_root, write_records
+from tests.support.shelf import Shelf
 
 M1, M2, M3 = a_memory_id(1), a_memory_id(2), a_memory_id(3)
 
@@ -56,3 +59,35 @@ async def test_a_path_that_is_of_no_root_has_no_records(tmp_path: Path) -> None:
         for path in ("", "a\0b", "/", str(tmp_path / "memory-2" / "a.md")):
             assert await library.locators(path) == () and await library.file_digest(path) is None
         await library.refresh("/nowhere", str(tmp_path))
+
+
+def test_digests_stamps_and_ids_cost_the_same_in_a_large_store() -> None:
+    shelf, asked = Shelf(), [M1]
+
+    def steps() -> list[int]:
+        asks = (
+            lambda: records.digests(shelf.connection, asked, a_scope()),
+            lambda: records.stamps(shelf.connection, asked, a_scope()),
+            lambda: records.one(shelf.connection, M1, a_scope()),
+            lambda: records.existing(shelf.connection, asked),
+        )
+        return [shelf.steps(ask) for ask in asks]
+
+    shelf.put(a_memory("One of few.", memory_id=M1))
+    few = steps()
+    shelf.put(*(a_memory(f"One of many {n}.", memory_id=a_memory_id(n)) for n in range(100, 600)))
+
+    assert all(now <= before + 2 for now, before in zip(steps(), few, strict=True))
+
+
+def test_all_that_is_held_of_a_file_can_be_had_again() -> None:
+    shelf, memory = Shelf(), a_memory("Kept.", memory_id=M1)
+    shelf.put(memory, name="a.md")
+    (path,) = shelf.connection.execute("SELECT path FROM root").fetchone()
+
+    (file,) = records.kept(shelf.connection, path, ["a.md", "gone.md"])
+
+    ((record, digest, span),) = file.records
+    assert record == memory and digest == record_digest(memory) and span[2] < span[3]
+    assert (file.relative, file.refused, file.findings) == ("a.md", None, ())
+    assert records.existing(shelf.connection, [M1, M2]) == {M1}
