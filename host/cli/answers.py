@@ -1,58 +1,11 @@
-"""The daemon's answers, as far as the command line reads them. Unknown fields are ignored."""
+"""The daemon's answers about itself and the audit, as far as the command line reads them. Unknown fields are ignored.
+
+Those to the verbs on memories are in `memory_answers`: `status` does without them."""
 
 import msgspec
 
 from governance.contracts import AuditEntry
-from recall.contracts import ArmReport, Frozen, MemoryLocator, MemoryRecord, ScopeRef
-
-
-class Hit(Frozen, frozen=True, kw_only=True):
-    """One find of `memory.search`. `terms`: the query's terms that it holds, when an explanation was asked for."""
-
-    memory_id: str
-    score: float
-    scope: ScopeRef
-    kind: str
-    text: str
-    status: str = "active"
-    state: str = "anchored"
-    title: str | None = None
-    source: str = ""
-    terms: tuple[str, ...] = ()
-
-
-class Hits(Frozen, frozen=True, kw_only=True):
-    hits: tuple[Hit, ...]
-    degraded: bool = False
-    arms: tuple[ArmReport, ...] = ()
-
-
-class Shown(Frozen, frozen=True, kw_only=True):
-    """The answer of `memory.get`."""
-
-    record: MemoryRecord
-    locator: MemoryLocator | None = None
-
-
-class Listed(Frozen, frozen=True, kw_only=True):
-    """A page of `memory.list`. `next`: where the next page begins, null on the last."""
-
-    records: tuple[MemoryRecord, ...]
-    next: str | None = None
-
-
-class Remembered(Frozen, frozen=True, kw_only=True):
-    """The answer of `memory.remember`. `redacted`: families of secrets that were taken out."""
-
-    memory_id: str
-    file: str = ""
-    redacted: tuple[str, ...] = ()
-    quarantined: bool = False
-
-
-class Forgotten(Frozen, frozen=True, kw_only=True):
-    forgotten: bool
-    packets_purged: int = 0
+from recall.contracts import Frozen
 
 
 class Entries(Frozen, frozen=True, kw_only=True):
@@ -106,6 +59,27 @@ class MemoryHealth(Frozen, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
 
 
+class EngineStatus(Frozen, frozen=True, kw_only=True):
+    """How the engine stands: off, loading, ready, embedding, stale or broken; `embedded` of `records` have a vector."""
+
+    state: str
+    model: str = ""
+    dimension: int = 0
+    records: int = 0
+    embedded: int = 0
+    problem: str | None = None
+
+
+class Progress(Frozen, frozen=True, kw_only=True):
+    """How far the index is. `stage`: idle, indexing or rebuilding. `problem`: why the last rebuilding failed."""
+
+    stage: str = "idle"
+    done: int = 0
+    total: int = 0
+    problem: str | None = None
+    engine: EngineStatus | None = None
+
+
 class Health(Frozen, frozen=True, kw_only=True):
     """The answer of `health`. `data`: the folder that the daemon keeps, empty when it does not say."""
 
@@ -114,3 +88,4 @@ class Health(Frozen, frozen=True, kw_only=True):
     data: str = ""
     pid: int = 0
     memory: MemoryHealth = MemoryHealth()
+    index: Progress = Progress()

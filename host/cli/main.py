@@ -19,6 +19,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Try": {
         "demo": ("host.cli.demo:demo", "Play a recorded coding session and show what it would have been told."),
         "replay": ("host.cli.replay:replay", "Show the passes a transcript would have made."),
+        "eval": ("host.cli.eval:evaluation", "Measure how well memories are found, on sets with known answers."),
     },
     "Run": {
         "serve": ("host.cli.run:serve", "Run the daemon in the foreground."),
@@ -34,11 +35,17 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "completion": ("host.cli.completion:completion", "Print the shell completion script."),
     },
     "Memory": {
-        "remember": ("host.cli.memory:remember", "Keep something for later sessions."),
-        "search": ("host.cli.memory:search", "Find memories by words."),
+        "remember": ("host.cli.remember:remember", "Keep something for later sessions."),
+        "search": ("host.cli.search:search", "Find memories by words."),
         "list": ("host.cli.memory:listing", "List the memories of a workspace."),
         "show": ("host.cli.memory:show", "Show one memory and where it stands."),
+        "edit": ("host.cli.edit:edit", "Change a memory, in your editor or by options."),
+        "pin": ("host.cli.memory:pin", "Show a memory at the start of every session."),
+        "mute": ("host.cli.memory:mute", "Never hand a memory over, and keep it."),
         "forget": ("host.cli.memory:forget", "Remove a memory."),
+        "import": ("host.cli.imports:importing", "Take in memories from Markdown files."),
+        "lint": ("host.cli.lint:lint", "Check the memory files of a workspace."),
+        "reindex": ("host.cli.reindex:reindex", "Make the index again from the memory files."),
     },
     "Audit": {
         "audit": ("host.cli.audit:audit", "Read why something was, or was not, handed over."),

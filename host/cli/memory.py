@@ -1,150 +1,93 @@
-"""`remember`, `search`, `list`, `show`, `forget`: a person's verbs on memories. All go through the daemon."""
+"""`list`, `show`, `pin`, `mute`, `forget`: what a person sees of memories and settles about one. All go through the
+daemon."""
 
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
-from host.cli.answers import Forgotten, Health, Hits, Listed, Remembered, Shown
+from host.cli.answers import Health
+from host.cli.known import memory_argument
 from host.cli.link import ask, ask_running
-from host.cli.output import count_of, existing_workspace_option, json_option, say, show_json, workspace_option
+from host.cli.memory_answers import Forgotten, Listed, Muted, Pinned, Shown
+from host.cli.output import count_of, json_option, say, show_json, workspace_option
 from host.cli.tables import one_line, print_table, when
+from host.cli.wording import folder, standing
 from host.errors import RemoraError
 from host.namespace import SCRIPT
-from recall.contracts import MemoryKind, MemoryRecord, RecordState
+from recall.contracts import MemoryKind, MemoryRecord, Scope, Status
 
-KINDS = [str(kind) for kind in MemoryKind]
 PAGE = 200
+KINDS = [str(kind) for kind in MemoryKind]
+SCOPES = [str(Scope.WORKSPACE), str(Scope.USER)]
+STATUSES = [str(status) for status in Status]
 
 
-class Draft(TypedDict):
-    """What `remember` may say about a new memory, beside its text."""
+class Wanted(TypedDict):
+    """Which memories `list` shows; nothing said: all."""
 
-    for_user: bool
-    kind: str
-    title: str | None
-    tags: tuple[str, ...]
-    pin: bool
-
-
-@click.command()
-@click.argument("text")
-@existing_workspace_option
-@click.option("--user", "for_user", is_flag=True, help="Keep it for all workspaces.")
-@click.option("--kind", type=click.Choice(KINDS), default="semantic", show_default=True, help="What sort of memory.")
-@click.option("--title", help="A short title.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
-@click.option("--pin", is_flag=True, help="Show it at the start of every session.")
-@json_option
-def remember(text: str, workspace: Path, as_json: bool, **draft: Unpack[Draft]) -> None:
-    """Keep something for later sessions.
-
-    `-` reads the text from standard input.
-
-    \b
-    Examples:
-      remora-pre remember "Run the tests with: make check"
-      remora-pre remember --user "I prefer short answers"
-    """
-    text = sys.stdin.read() if text == "-" else text
-    if not text.strip():
-        raise click.UsageError("There is no text to keep.")
-    params = {
-        "text": text,
-        "workspace": _folder(workspace),
-        "scope": "User" if draft["for_user"] else "Workspace",
-        "kind": draft["kind"],
-        "title": draft["title"],
-        "tags": list(draft["tags"]),
-        "pinned": draft["pin"],
-    }
-    kept = ask("memory.remember", {name: value for name, value in params.items() if value is not None}, Remembered)
-    if as_json:
-        show_json(kept)
-        return
-    say(f"Kept as {kept.memory_id}.")
-    if kept.redacted:
-        say(f"Secrets were taken out: {', '.join(kept.redacted)}.")
-    if kept.quarantined:
-        say("It reads like an order to the agent, or hides text, so it is quarantined: never found, never handed over.")
-        say("Write down the fact instead, and forget this one.")
-
-
-@click.command()
-@click.argument("query")
-@workspace_option
-@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many at most.")
-@click.option("--explain", is_flag=True, help="Say which words matched.")
-@json_option
-def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool) -> None:
-    """Find memories by words.
-
-    \b
-    Example:
-      remora-pre search "how do we run the tests"
-    """
-    params = {"query": query, "workspace": _folder(workspace), "limit": limit, "explain": explain}
-    found = ask("memory.search", params, Hits)
-    if as_json:
-        show_json(found)
-        return
-    for hit in found.hits:
-        say(f"{hit.memory_id}  {hit.score:.2f}  {hit.kind}, {hit.scope.kind}, {_standing(hit.status, hit.state)}")
-        if hit.title:
-            say(f"  {hit.title}")
-        say(f"  {one_line(hit.text, 300)}")
-        if explain:
-            say(f"  matched: {', '.join(hit.terms)}")
-    if found.degraded:
-        late = ", ".join(f"{arm.name} ({arm.shortfall})" for arm in found.arms if arm.shortfall)
-        say(f"Not every source answered: {late or f'see {SCRIPT} status'}. There may be more.")
-    if not found.hits:
-        say("No memory matches.")
+    kinds: tuple[str, ...]
+    scopes: tuple[str, ...]
+    statuses: tuple[str, ...]
+    pinned: bool
+    muted: bool
 
 
 @click.command(name="list")
 @workspace_option
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated.")
+@click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES, case_sensitive=False), help="Only this scope."
+)
+@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only this status.")
+@click.option("--pinned", is_flag=True, help="Only pinned ones.")
+@click.option("--muted", is_flag=True, help="Only muted ones.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many at most.")
 @json_option
-def listing(workspace: Path, limit: int, as_json: bool) -> None:
+def listing(workspace: Path, limit: int, as_json: bool, **wanted: Unpack[Wanted]) -> None:
     """List the memories of a workspace.
 
     The user's own are among them. Newest first.
 
     \b
-    Example:
+    Examples:
       remora-pre list --limit 20
+      remora-pre list --kind procedural --pinned
     """
+    narrowed = {name: list(value) if isinstance(value, tuple) else value for name, value in wanted.items() if value}
     records: list[MemoryRecord] = []
     after: str | None = None
     while len(records) < limit:
-        params: dict[str, object] = {"workspace": _folder(workspace), "limit": min(PAGE, limit - len(records))}
-        page = ask("memory.list", params | ({"after": after} if after else {}), Listed)
+        asked = {"workspace": folder(workspace), "limit": min(PAGE, limit - len(records)), **narrowed}
+        page = ask("memory.list", asked | ({"after": after} if after else {}), Listed)
         records += page.records
         after = page.next
-        if not after or not page.records:
+        if not after:
             break
     unusable = ask_running("health", {}, Health).memory.problem_count
     if unusable:
-        say(f"{count_of(unusable, 'place')} in memory files could not be used. See: {SCRIPT} status", err=True)
+        say(f"{count_of(unusable, 'place')} in memory files could not be used. See: {SCRIPT} lint", err=True)
     if as_json:
         show_json({"records": records, "next": after})
         return
-    rows = (
-        (r.memory_id, r.kind, r.scope.kind, _standing(r.status, r.state, *r.flags), one_line(r.title or r.text))
-        for r in records
-    )
     if records:
-        print_table(("memory", "kind", "scope", "status", "text"), rows)
+        print_table(("memory", "kind", "scope", "status", "text"), (_row(record) for record in records))
+    elif narrowed:
+        say("No memory is like that.")
     else:
         say(f'No memories here yet. Keep one with: {SCRIPT} remember "…"')
     if after:
         say(f"There are more than {limit}: raise --limit.")
 
 
+def _row(record: MemoryRecord) -> tuple[str, ...]:
+    stands = standing(record.status, record.state, (*record.flags, *(("pinned",) if record.pinned else ())))
+    return record.memory_id, record.kind, record.scope.kind, stands, one_line(record.title or record.text)
+
+
 @click.command()
-@click.argument("memory_id", metavar="MEMORY")
+@memory_argument
 @workspace_option
 @json_option
 def show(memory_id: str, workspace: Path, as_json: bool) -> None:
@@ -154,18 +97,17 @@ def show(memory_id: str, workspace: Path, as_json: bool) -> None:
     Example:
       remora-pre show mem_0123456789abcdef0123456789abcdef
     """
-    found = ask("memory.get", {"memoryId": memory_id, "workspace": _folder(workspace)}, Shown)
+    found = ask("memory.get", {"memoryId": memory_id, "workspace": folder(workspace)}, Shown)
     if as_json:
         show_json(found)
         return
     record, locator = found.record, found.locator
-    standing = _standing(record.status, record.state)
-    say(f"{record.memory_id}  {record.kind}, {record.scope.kind}, {standing}, from {record.origin}")
-    say(f"kept {when(record.created_at)}" + (", pinned" if record.pinned else ""))
-    if record.flags:
-        say(f"flags: {', '.join(record.flags)}")
-    if record.tags:
-        say(f"tags: {', '.join(record.tags)}")
+    stands = standing(record.status, record.state, ("pinned",) if record.pinned else ())
+    say(f"{record.memory_id}  {record.kind}, {record.scope.kind}, {stands}, from {record.origin}")
+    kept = f"kept {when(record.created_at)}" if record.created_at else "kept at an unknown time"
+    say(kept + (f", said {found.sightings} times" if found.sightings > 1 else ""))
+    for line in _particulars(record):
+        say(line)
     if locator:
         say(
             f"{locator.source_file}, lines {locator.line_start} to {locator.line_end}, version {locator.source_version}"
@@ -176,8 +118,68 @@ def show(memory_id: str, workspace: Path, as_json: bool) -> None:
     say(record.text)
 
 
+def _particulars(record: MemoryRecord) -> Iterator[str]:
+    if record.superseded_by:
+        yield f"superseded by {record.superseded_by}"
+    if record.valid_from is not None:
+        yield f"holds from {when(record.valid_from)}"
+    if record.expires_at is not None:
+        yield f"expires {when(record.expires_at)}"
+    if record.flags:
+        yield f"flags: {', '.join(record.flags)}"
+    if record.tags:
+        yield f"tags: {', '.join(record.tags)}"
+
+
 @click.command()
-@click.argument("memory_id", metavar="MEMORY")
+@memory_argument
+@workspace_option
+@click.option("--off", is_flag=True, help="Take the pin out.")
+@json_option
+def pin(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
+    """Show a memory at the start of every session.
+
+    \b
+    Examples:
+      remora-pre pin mem_0123456789abcdef0123456789abcdef
+      remora-pre pin mem_0123456789abcdef0123456789abcdef --off
+    """
+    params = {"memoryId": memory_id, "workspace": folder(workspace), "pinned": not off}
+    done = ask("memory.pin", params, Pinned)
+    if as_json:
+        show_json(done)
+        return
+    what = "pinned" if done.pinned else "not pinned"
+    say(f"It is {what} now." if done.changed else f"It was {what} already.")
+
+
+@click.command()
+@memory_argument
+@workspace_option
+@click.option("--off", is_flag=True, help="Let it be handed over again.")
+@json_option
+def mute(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
+    """Never hand a memory over, and keep it.
+
+    Waiting packets that carry it go. Works for texts in files of others as well: nothing is written there.
+
+    \b
+    Examples:
+      remora-pre mute mem_0123456789abcdef0123456789abcdef
+      remora-pre mute mem_0123456789abcdef0123456789abcdef --off
+    """
+    params = {"memoryId": memory_id, "workspace": folder(workspace), "muted": not off}
+    done = ask("memory.mute", params, Muted)
+    if as_json:
+        show_json(done)
+        return
+    what = "muted" if done.muted else "not muted"
+    purged = f" Packets purged: {done.packets_purged}." if done.packets_purged else ""
+    say((f"It is {what} now." if done.changed else f"It was {what} already.") + purged)
+
+
+@click.command()
+@memory_argument
 @workspace_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
@@ -190,7 +192,7 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
     Example:
       remora-pre forget mem_0123456789abcdef0123456789abcdef
     """
-    where = {"memoryId": memory_id, "workspace": _folder(workspace)}
+    where = {"memoryId": memory_id, "workspace": folder(workspace)}
     if not yes:
         record = ask("memory.get", where, Shown).record
         say(one_line(record.text, 300), err=as_json)
@@ -202,13 +204,3 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
         raise RemoraError(f"{memory_id} was not found from here.", f"List what there is with: {SCRIPT} list")
     if not as_json:
         say(f"Forgotten. Packets purged: {done.packets_purged}.")
-
-
-def _standing(status: str, state: str, *flags: str) -> str:
-    """The status, how it stands in its file unless that is well, and the flags: a quarantined record must not look like
-    one that is handed over, nor a text without a marker like one that has its own."""
-    return ", ".join((status, *(() if state == RecordState.ANCHORED else (state,)), *flags))
-
-
-def _folder(workspace: Path) -> str:
-    return str(workspace.resolve())

@@ -7,7 +7,7 @@ import time
 import click
 import msgspec
 
-from host.cli.answers import Health, MemoryHealth
+from host.cli.answers import Health, MemoryHealth, Progress
 from host.cli.link import ask, ask_running, keeps_ours, paths, refuse_others, start_daemon
 from host.cli.output import count_of, json_option, say, show_json
 from host.client import DaemonAbsent
@@ -109,8 +109,9 @@ def status(as_json: bool) -> None:
         say(f"It does not run. Start it with: {SCRIPT} start")
     else:
         say("It runs." if health.ready else "It runs, but not everything is well.")
-        for name, state in sorted(health.parts.items()):
-            say(f"  {name}: {_plain(state)}")
+        parts = {name: _plain(state) for name, state in health.parts.items()} | _at_work(health.index)
+        for name, state in sorted(parts.items()):
+            say(f"  {name}: {state}")
         say(f"  memory: {count_of(health.memory.records, 'record')} in {count_of(health.memory.files, 'file')}")
         say(f"  socket file: {where.socket}")
         say(f"  data folder: {data}")
@@ -119,6 +120,14 @@ def status(as_json: bool) -> None:
             say(f"Commands from here mean another data folder, {where.data}, and are refused.")
     if health is None or not health.ready or not keeps_ours(health):
         raise click.exceptions.Exit(1)
+
+
+def _at_work(index: Progress) -> dict[str, str]:
+    """How far the index is, while it is not done."""
+    if index.stage == "idle":
+        return {}
+    share = f", {100 * index.done // index.total} %" if index.total else ""
+    return {"index": f"{index.stage}{share}"}
 
 
 def _tell_problems(memory: MemoryHealth) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -68,6 +68,15 @@ def print_panel(title: str, text: str, style: str = "green") -> None:
     out.print(Panel(plain(text), title=plain(title), title_align="left", border_style=style, width=width))
 
 
+def print_line(*parts: tuple[str, str], indent: int = 0) -> None:
+    """Print (text, style) pairs as one line. On a terminal it is broken between words, in a pipe never."""
+    out = console()
+    line = Text.assemble(*(plain(text, style) for text, style in parts))
+    for piece in line.wrap(out, max(out.width - indent, 1)) if out.is_terminal else [line]:
+        piece.rstrip()
+        out.print(Text(" " * indent).append_text(piece), soft_wrap=True)
+
+
 def plain(text: str, style: str = "") -> Text:
     """Data as rich text: no markup, no escape sequences."""
     return Text(for_terminal(text), style=style)
@@ -79,6 +88,6 @@ def when(at: Millis) -> str:
 
 
 def one_line(text: str, limit: int = 100) -> str:
-    """The start of a text on one line."""
+    """The start of a text on one line, no wider than `limit` Latin letters."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+    return flat if cell_len(flat) <= limit else set_cell_size(flat, limit - 1).rstrip() + "…"

@@ -10,16 +10,19 @@ T = TypeVar("T")
 
 
 class FakeDaemon:
-    """Stands in for `ask`. `answers`: method -> JSON-able result, or an exception to raise."""
+    """Stands in for `ask`. `answers`: method -> JSON-able result, a function of the parameters, or an exception to
+    raise."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self.answers = answers
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
     def __call__(self, method: str, params: Mapping[str, object], answer: type[T]) -> T:
-        self.asked.append((method, dict(params)))
+        self.asked.append((method, msgspec.json.decode(msgspec.json.encode(params))))
         result = self.answers[method]
-        if isinstance(result, Exception):
+        if callable(result):
+            result = result(self.asked[-1][1])
+        if isinstance(result, BaseException):
             raise result
         return msgspec.json.decode(msgspec.json.encode(result), type=answer)
 

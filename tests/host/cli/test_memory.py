@@ -11,23 +11,12 @@ from click.testing import CliRunner, Result
 from host.cli import memory
 from host.cli.main import main
 from host.client import Refused
-from recall.contracts import Flag, MemoryRecord, RecordState
+from recall.contracts import Flag, MemoryRecord, RecordState, Status
 from tests.host.cli.fakes import FakeDaemon, answering
 from tests.support.builders import a_memory, a_memory_id
+from tests.support.prompt import Prompt
 
 ID = a_memory_id(1)
-HIT = {
-    "memoryId": ID,
-    "score": 3.456,
-    "scope": {"kind": "User", "key": "user"},
-    "kind": "semantic",
-    "status": "active",
-    "state": "anchored",
-    "title": None,
-    "text": "run\x1b[31m it",
-    "source": "lexical",
-    "terms": ["run"],
-}
 LEGACY = a_memory("one", memory_id=ID, state=RecordState.LEGACY)
 GOT = {"record": a_memory("Use make check.", memory_id=ID, title="Tests", tags=("ci",)), "locator": None}
 
@@ -39,73 +28,6 @@ def run(
     return CliRunner().invoke(main, list(arguments), input=said), daemon
 
 
-def test_remember_keeps_the_text_for_the_workspace_of_the_folder(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    answers = {"memory.remember": {"memoryId": ID, "file": "f", "redacted": [], "quarantined": False}}
-
-    result, daemon = run(
-        monkeypatch, answers, "remember", "Use make check.", "--workspace", str(tmp_path), "--tag", "ci", "--pin"
-    )
-
-    assert (result.exit_code, result.output) == (0, f"Kept as {ID}.\n")
-    assert daemon.params("memory.remember") == {
-        "text": "Use make check.",
-        "workspace": str(tmp_path.resolve()),
-        "scope": "Workspace",
-        "kind": "semantic",
-        "tags": ["ci"],
-        "pinned": True,
-    }
-
-
-def test_remember_says_that_secrets_were_taken_out_and_orders_quarantined(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {"memory.remember": {"memoryId": ID, "redacted": ["secret.token"], "quarantined": True}}
-
-    result, daemon = run(monkeypatch, answers, "remember", "--user", "-", said="from a pipe")
-
-    assert "secret.token" in result.output and "quarantined" in result.output
-    assert (daemon.params("memory.remember")["text"], daemon.params("memory.remember")["scope"]) == (
-        "from a pipe",
-        "User",
-    )
-
-
-@pytest.mark.parametrize("arguments", [["", "--user"], ["-"], ["x", "--workspace", "/no/such/folder"]])
-def test_remember_needs_a_text_and_a_folder_that_is_there(
-    monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
-    result, daemon = run(monkeypatch, {}, "remember", *arguments, said=" \n")
-
-    assert (result.exit_code, daemon.asked) == (2, [])
-
-
-def test_search_shows_hits_harmlessly_and_says_when_a_source_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    arms = [{"name": "lexical", "hits": 0, "micros": 9, "shortfall": "broken"}]
-    answers = {"memory.search": {"hits": [HIT], "degraded": True, "arms": arms}}
-
-    result, daemon = run(monkeypatch, answers, "search", "run", "--explain", "--limit", "3")
-
-    assert daemon.params("memory.search")["limit"] == 3
-    assert f"{ID}  3.46  semantic, User, active" in result.output
-    assert "matched: run" in result.output and "lexical (broken)" in result.output
-    assert "\x1b" not in result.output
-
-
-def test_an_empty_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, _ = run(monkeypatch, {"memory.search": {"hits": [], "degraded": False, "arms": []}}, "search", "x")
-
-    assert (result.exit_code, result.output) == (0, "No memory matches.\n")
-
-
-def test_search_as_json_is_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    result, _ = run(
-        monkeypatch, {"memory.search": {"hits": [HIT], "degraded": False, "arms": []}}, "search", "x", "--json"
-    )
-
-    assert json.loads(result.output)["hits"][0]["text"] == HIT["text"]
-
-
 def test_list_walks_the_pages_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     page = {"records": [a_memory("one", memory_id=ID)], "next": "more"}
 
@@ -113,6 +35,36 @@ def test_list_walks_the_pages_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -
 
     assert [params.get("after") for method, params in daemon.asked if method == "memory.list"] == [None, "more"]
     assert result.output.count(ID) == 2 and "more than 2" in result.output
+
+
+def test_a_list_asks_only_for_what_is_wanted_and_goes_on_over_pages_that_hold_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pages = iter([{"records": [], "next": "more"}, {"records": [a_memory("one", memory_id=ID)], "next": None}])
+    daemon = answering(monkeypatch, memory, {"health": {"ready": True}, "memory.list": lambda _: next(pages)})
+    options = ["--kind", "semantic", "--scope", "user", "--status", "active", "--pinned", "--muted"]
+
+    result = CliRunner().invoke(main, ["list", *options])
+
+    wanted = {"kinds": ["semantic"], "scopes": ["User"], "statuses": ["active"], "pinned": True, "muted": True}
+    asked = [params for method, params in daemon.asked if method == "memory.list"]
+    assert [params.get("after") for params in asked] == [None, "more"]
+    assert all(wanted.items() <= params.items() for params in asked)
+    assert ID in result.output
+
+
+def test_a_narrowed_list_that_is_empty_does_not_say_that_there_are_no_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = run(monkeypatch, {"memory.list": {"records": [], "next": None}}, "list", "--muted")
+
+    assert result.output == "No memory is like that.\n"
+
+
+def test_a_list_shows_what_is_pinned_or_muted(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = a_memory("one", memory_id=ID, flags=(Flag.MUTED,), pinned=True)
+
+    result, _ = run(monkeypatch, {"memory.list": {"records": [record], "next": None}}, "list")
+
+    assert "active, muted, pinned" in result.output
 
 
 def test_a_list_shows_what_keeps_a_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +86,7 @@ def test_a_list_says_beside_the_answer_that_some_places_could_not_be_used(
 
     result, _ = run(monkeypatch, answers, "list", *arguments)
 
-    assert result.stderr == "2 places in memory files could not be used. See: remora-pre status\n"
+    assert result.stderr == "2 places in memory files could not be used. See: remora-pre lint\n"
     assert ID in result.stdout
 
 
@@ -148,7 +100,6 @@ def test_a_list_of_sound_files_says_nothing_beside_it(monkeypatch: pytest.Monkey
     ("answers", "arguments"),
     [
         ({"memory.list": {"records": [LEGACY], "next": None}}, ["list"]),
-        ({"memory.search": {"hits": [HIT | {"state": "legacy"}], "degraded": False, "arms": []}}, ["search", "run"]),
         ({"memory.get": {"record": LEGACY, "locator": None}}, ["show", ID]),
     ],
 )
@@ -185,6 +136,59 @@ def test_show_prints_the_text_and_where_it_stands(monkeypatch: pytest.MonkeyPatc
     assert "/notes/2026-01.md, lines 4 to 6, version 2" in result.output
 
 
+def test_show_tells_what_else_is_known_of_a_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = a_memory(
+        "Use tox.",
+        memory_id=ID,
+        created_at=0,
+        status=Status.SUPERSEDED,
+        superseded_by=a_memory_id(2),
+        valid_from=1767690900000,
+        expires_at=1767690959901,
+        flags=(Flag.MUTED,),
+        pinned=True,
+    )
+
+    result, _ = run(monkeypatch, {"memory.get": {"record": record, "muted": True, "sightings": 3}}, "show", ID)
+
+    assert "superseded, pinned, from user\n" in result.output
+    assert "kept at an unknown time, said 3 times\n" in result.output
+    for line in (f"superseded by {a_memory_id(2)}", "holds from 2026-01-06", "expires 2026-01-06", "flags: muted"):
+        assert f"\n{line}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "method", "sent", "answer", "said"),
+    [
+        (["pin"], "memory.pin", {"pinned": True}, {"pinned": True, "changed": True}, "It is pinned now.\n"),
+        (["pin", "--off"], "memory.pin", {"pinned": False}, {"pinned": False, "changed": True}, "not pinned now"),
+        (["pin"], "memory.pin", {"pinned": True}, {"pinned": True, "changed": False}, "was pinned already"),
+        (
+            ["mute"],
+            "memory.mute",
+            {"muted": True},
+            {"muted": True, "changed": True, "packetsPurged": 2},
+            "It is muted now. Packets purged: 2.\n",
+        ),
+        (["mute", "--off"], "memory.mute", {"muted": False}, {"muted": False, "changed": False}, "not muted already"),
+    ],
+)
+def test_a_memory_is_pinned_or_muted_and_let_go_again(
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    method: str,
+    sent: dict[str, Any],
+    answer: dict[str, Any],
+    said: str,
+) -> None:
+    result, daemon = run(monkeypatch, {method: {"memoryId": ID} | answer}, arguments[0], ID, *arguments[1:])
+    as_json, _ = run(monkeypatch, {method: {"memoryId": ID} | answer}, *arguments, ID, "--json")
+
+    assert daemon.params(method) == {"memoryId": ID, "workspace": str(Path().resolve())} | sent
+    assert result.exit_code == 0 and said in result.output
+    assert json.loads(as_json.output)["changed"] is answer["changed"]
+
+
 def test_forget_shows_the_memory_and_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"memory.get": GOT, "memory.forget": {"forgotten": True, "packetsPurged": 1}}
 
@@ -194,6 +198,16 @@ def test_forget_shows_the_memory_and_asks_first(monkeypatch: pytest.MonkeyPatch)
     assert refused.exit_code == 1 and "Use make check." in refused.output
     assert [method for method, _ in asked.asked] == ["memory.get"]
     assert agreed.exit_code == 0 and "Packets purged: 1." in agreed.output
+
+
+def test_a_memory_that_is_gone_already_is_not_said_to_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"memory.forget": {"forgotten": False}}
+
+    said, _ = run(monkeypatch, answers, "forget", ID, "--yes")
+    as_json, _ = run(monkeypatch, answers, "forget", ID, "--yes", "--json")
+
+    assert said.exit_code == as_json.exit_code == 1
+    assert "was not found from here" in said.output and '"forgotten": false' in as_json.stdout
 
 
 def test_what_the_daemon_refuses_ends_with_1_and_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,3 +225,19 @@ def test_json_of_a_record_has_wire_names(monkeypatch: pytest.MonkeyPatch) -> Non
     shown = json.loads(result.output)
     assert shown["record"]["memoryId"] == ID
     assert msgspec.convert(shown["record"], MemoryRecord) == GOT["record"]
+
+
+def test_with_a_real_daemon_memories_are_pinned_muted_listed_and_forgotten(prompt: Prompt) -> None:
+    pinned, other = prompt.keep("Always sign commits."), prompt.keep("The queue drops old jobs.", "--kind", "episodic")
+
+    assert prompt.ok("pin", pinned) == "It is pinned now.\n" and prompt.ok("pin", pinned) == "It was pinned already.\n"
+    assert prompt.ok("mute", other) == "It is muted now.\n"
+
+    assert prompt.listed("--pinned") == [pinned] and prompt.listed("--muted") == [other]
+    assert prompt.listed("--kind", "episodic", "--scope", "workspace") == [other]
+    assert prompt.json("show", other)["muted"] is True
+    assert prompt.ok("mute", other, "--off") == "It is not muted now.\n" and prompt.listed("--muted") == []
+    assert prompt.ok("pin", pinned, "--off") == "It is not pinned now.\n" and prompt.listed("--pinned") == []
+    assert "Forgotten." in prompt.ok("forget", pinned, said="y\n")
+    gone = prompt.run("show", pinned)
+    assert gone.exit_code == 1 and "remora-pre list" in gone.output

@@ -46,6 +46,20 @@ def test_status_of_a_well_daemon_names_its_parts(monkeypatch: pytest.MonkeyPatch
     assert "  index: ok\n" in result.output and "data folder" in result.output
 
 
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        ({"stage": "indexing", "done": 45, "total": 100}, "  index: indexing, 45 %\n"),
+        ({"stage": "rebuilding", "done": 0, "total": 0}, "  index: rebuilding\n"),
+        ({"stage": "idle", "done": 0, "total": 0}, "  index: ok\n"),
+    ],
+)
+def test_status_says_how_far_the_index_is(monkeypatch: pytest.MonkeyPatch, index: dict[str, Any], said: str) -> None:
+    result, _, _ = run(monkeypatch, {"health": HEALTHY | {"index": index}}, "status")
+
+    assert said in result.output
+
+
 OTHERS = HEALTHY | {"data": "/theirs", "pid": 77}
 
 

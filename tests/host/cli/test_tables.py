@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from host.cli import tables
-from host.cli.tables import one_line, plain, print_panel, print_table, when
+from host.cli.tables import one_line, plain, print_line, print_panel, print_table, when
 
 
 def test_data_is_never_read_as_markup(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,6 +48,24 @@ def test_a_panel_has_a_title_and_the_text(capsys: pytest.CaptureFixture[str]) ->
 def test_one_line_folds_blanks_and_cuts_with_a_mark() -> None:
     assert one_line(" a\n\n b ") == "a b"
     assert one_line("abcdef", 4) == "abc…"
+
+
+def test_one_line_counts_what_a_terminal_shows() -> None:
+    assert one_line("数据库迁移", 10) == "数据库迁移"
+    assert one_line("数据库迁移", 8) == "数据库…"
+
+
+def test_a_line_is_broken_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = (("one ", ""), ("two\x1b[31m three", "red"), (" 数据库", ""))
+    print_line(*parts, indent=2)
+    narrow = Console(width=12, force_terminal=True, color_system=None, highlight=False, emoji=False, markup=False)
+    monkeypatch.setattr(tables, "console", lambda: narrow)
+    print_line(("one two three 数据库", "red"), indent=2)
+
+    out = capsys.readouterr().out
+    assert out == "  one two\\x1b[31m three 数据库\n  one two\n  three\n  数据库\n"
 
 
 def test_times_are_utc() -> None:

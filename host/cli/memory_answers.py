@@ -1,0 +1,166 @@
+"""The daemon's answers to the verbs on memories, as far as the command line reads them. Unknown fields are ignored."""
+
+from recall.contracts import ArmReport, Frozen, MemoryLocator, MemoryRecord, Millis, ScopeRef
+
+
+class Hit(Frozen, frozen=True, kw_only=True):
+    """One find of `memory.search`. When an explanation was asked for: the query's terms that it holds, and what each
+    arm gave it, as score and as confidence."""
+
+    memory_id: str
+    score: float
+    scope: ScopeRef
+    kind: str
+    text: str
+    status: str = "active"
+    state: str = "anchored"
+    title: str | None = None
+    source: str = ""
+    flags: tuple[str, ...] = ()
+    pinned: bool = False
+    muted: bool = False
+    terms: tuple[str, ...] = ()
+    scores: dict[str, float] = {}
+    confidences: dict[str, float] = {}
+
+
+class Term(Frozen, frozen=True, kw_only=True):
+    """A term of the query, and how many records hold it."""
+
+    term: str
+    records: int
+
+
+class LeftOut(Frozen, frozen=True, kw_only=True):
+    """A memory that was found and not shown, and why."""
+
+    memory_id: str
+    reason: str
+
+
+class Fusion(Frozen, frozen=True, kw_only=True):
+    lexical: float = 0.0
+
+
+class Explanation(Frozen, frozen=True, kw_only=True):
+    """`total`: the records that were looked through. `fusion`: the weight of each arm."""
+
+    terms: tuple[Term, ...] = ()
+    total: int = 0
+    filtered: tuple[LeftOut, ...] = ()
+    fusion: Fusion = Fusion()
+
+
+class Hits(Frozen, frozen=True, kw_only=True):
+    hits: tuple[Hit, ...]
+    degraded: bool = False
+    arms: tuple[ArmReport, ...] = ()
+    explain: Explanation | None = None
+
+
+class Shown(Frozen, frozen=True, kw_only=True):
+    """The answer of `memory.get`. `sightings`: how often it was said."""
+
+    record: MemoryRecord
+    locator: MemoryLocator | None = None
+    muted: bool = False
+    muted_at: Millis | None = None
+    sightings: int = 1
+
+
+class Listed(Frozen, frozen=True, kw_only=True):
+    """A page of `memory.list`, which may hold fewer than were asked for. `next`: where the next page begins, null on
+    the last."""
+
+    records: tuple[MemoryRecord, ...]
+    next: str | None = None
+
+
+class Other(Frozen, frozen=True, kw_only=True):
+    """A memory that says otherwise about the same matter."""
+
+    memory_id: str
+    text: str
+
+
+class Remembered(Frozen, frozen=True, kw_only=True):
+    """The answer of `memory.remember`. `redacted`: families of secrets that were taken out. `duplicate_of`: the memory
+    that says it already; then nothing was written."""
+
+    memory_id: str
+    file: str = ""
+    redacted: tuple[str, ...] = ()
+    quarantined: bool = False
+    duplicate_of: str | None = None
+    updates: tuple[Other, ...] = ()
+    superseded: tuple[str, ...] = ()
+    sightings: int = 1
+
+
+class Edited(Frozen, frozen=True, kw_only=True):
+    memory_id: str
+    changed: bool
+    file: str = ""
+    record_digest: str = ""
+    redacted: tuple[str, ...] = ()
+    quarantined: bool = False
+
+
+class Pinned(Frozen, frozen=True, kw_only=True):
+    memory_id: str
+    pinned: bool
+    changed: bool
+
+
+class Muted(Frozen, frozen=True, kw_only=True):
+    memory_id: str
+    muted: bool
+    changed: bool
+    packets_purged: int = 0
+
+
+class Forgotten(Frozen, frozen=True, kw_only=True):
+    forgotten: bool
+    packets_purged: int = 0
+
+
+class LintFinding(Frozen, frozen=True, kw_only=True):
+    """Something about a memory file; `line` 0: the whole file."""
+
+    rule: str
+    severity: str
+    problem: str
+    file: str = ""
+    line: int = 0
+    memory_id: str | None = None
+    next: str = ""
+
+
+class Linted(Frozen, frozen=True, kw_only=True):
+    """`more`: how many findings there are beyond these."""
+
+    files: int
+    records: int
+    findings: tuple[LintFinding, ...] = ()
+    more: int = 0
+
+
+class Declined(Frozen, frozen=True, kw_only=True):
+    """A record of an import, by its place in the request, that was not taken, and why."""
+
+    index: int
+    problem: str
+
+
+class Imported(Frozen, frozen=True, kw_only=True):
+    imported: int
+    duplicates: int = 0
+    quarantined: int = 0
+    refused: tuple[Declined, ...] = ()
+    redacted: tuple[str, ...] = ()
+
+
+class Started(Frozen, frozen=True, kw_only=True):
+    """The answer of `index.rebuild` and `engine.reembed`. Not started: it was under way already."""
+
+    started: bool = True

@@ -1,0 +1,29 @@
+"""What several verbs on memories say alike: how a memory stands, and what was done to a text before it was kept."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from host.cli.output import say
+from recall.contracts import RecordState
+
+
+def standing(status: str, state: str, marks: Iterable[str]) -> str:
+    """The status, how it stands in its file unless that is well, and its marks: a quarantined record must not look like
+    one that is handed over, nor a text without a marker like one that has its own."""
+    every = (status, *(() if state == RecordState.ANCHORED else (state,)), *marks)
+    return ", ".join(dict.fromkeys(every))
+
+
+def tell_screening(redacted: Iterable[str], *, quarantined: bool) -> None:
+    """Say what was taken out of a text, and that it is kept back."""
+    families = ", ".join(redacted)
+    if families:
+        say(f"Secrets were taken out: {families}.")
+    if quarantined:
+        say("It reads like an order to the agent, or hides text, so it is quarantined: never found, never handed over.")
+        say("Write down the fact instead, and forget this one.")
+
+
+def folder(workspace: Path) -> str:
+    """A workspace as the daemon wants it."""
+    return str(workspace.resolve())

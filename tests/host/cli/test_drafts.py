@@ -1,0 +1,37 @@
+"""A draft is a file of its own, for its owner alone, and takes no other's place."""
+
+from pathlib import Path
+
+from host.cli import drafts
+
+
+def test_a_draft_is_readable_by_its_owner_alone(home: Path) -> None:
+    file = drafts.keep("mem_1", "数据\r\n")
+
+    assert file.read_bytes().decode() == "数据\r\n"
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert file.is_relative_to(home)
+
+
+def test_a_second_draft_leaves_the_first_as_it_is() -> None:
+    first, second = drafts.keep("mem_1", "one"), drafts.keep("mem_1", "two")
+
+    assert (first.read_text(), second.read_text()) == ("one", "two")
+
+
+def test_a_draft_can_be_discarded_twice() -> None:
+    file = drafts.keep("mem_1", "one")
+
+    drafts.discard(file)
+    drafts.discard(file)
+
+    assert not file.exists()
+
+
+def test_a_file_that_stands_elsewhere_is_not_ours_to_remove(tmp_path: Path) -> None:
+    own = tmp_path / "notes.md"
+    own.write_text("mine")
+
+    drafts.discard(own)
+
+    assert own.exists()
