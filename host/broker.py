@@ -15,7 +15,7 @@ from governance.contracts import Action, Verdict
 from governance.trust import ceiling
 from host.contracts import Capability, MemoryPacket, PacketItem, Reason, Silence
 from host.namespace import policy as policy_id
-from host.render import block, clip, estimated_tokens, render
+from host.render import block, clip, render
 from host.sanitise import body, one_line
 from recall.canonical import digest, short_id, text_digest
 from recall.contracts import (
@@ -30,6 +30,7 @@ from recall.contracts import (
     RecordState,
     Scored,
 )
+from recall.tokens import estimated_tokens
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 LAST_PLACE = 99  # the widest number that an item can have

@@ -166,15 +166,20 @@ class Claims:
                     count += await self._deliver(runtime, slot)
             return count
 
-    async def purge(self, memory_id: str, runtimes: Callable[[str, str], SessionRuntime | None]) -> int:
-        """A record was forgotten or corrected: unsettled packets that carry it are dropped, wherever they wait."""
+    async def purge(
+        self,
+        memory_id: str,
+        runtimes: Callable[[str, str], SessionRuntime | None],
+        reason: Reason = Reason.FORGOTTEN,
+    ) -> int:
+        """A record was forgotten, muted or replaced: unsettled packets that carry it are dropped, wherever they are."""
         count = 0
         for slot in await self._inbox.carrying(memory_id):
             packet = slot.packet
             runtime = runtimes(packet.context_cursor.session_id, packet.agent_id)
             cursor = packet.context_cursor if runtime is None else runtime.cursor
             owner = self._desk.owner(cursor.session_id, packet.agent_id, cursor, packet.step or 0)
-            entry = of_event(AuditKind.DROP, "dropped", Reason.FORGOTTEN, owner, self._clock.now())
+            entry = of_event(AuditKind.DROP, "dropped", reason, owner, self._clock.now())
             dropped = await self._inbox.settle(slot, InboxState.DROPPED, about(entry, packet))
             if dropped and runtime is not None:
                 runtime.given_back(packet.packet_id)

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,20 +17,23 @@ from governance.contracts import Rules
 from governance.evidence_store import EvidenceStore
 from governance.migrations import schema as governance_schema
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
-from governance.screen import SCREEN, is_instruction_like, redact
+from governance.screen import redact
 from host.claims import Claims, Desk
 from host.clock import Clock, SystemClock
-from host.config import Config, Paths, install_key
+from host.config import Config, Paths, environment, install_key
 from host.connection import Methods, Shell
 from host.contracts import Rollout
 from host.database import open_database
-from host.errors import StoreFault
 from host.eventlog import SCHEMA as LOG_SCHEMA
 from host.eventlog import EventLog
 from host.hearing import Hearing
 from host.history import Histories
+from host.homes import Homes, homes_of
 from host.inbox import Inbox
+from host.indexer import COMMAND, guard
 from host.ledger import AuditLedger
+from host.marks import load_marks
+from host.namespace import INDEX_FILE
 from host.parts import Parts, Tally
 from host.policy import Policy
 from host.proactive import ProactiveMemoryHost
@@ -39,6 +43,7 @@ from host.runtime import USER_KEY
 from host.service import Service
 from host.sessions import Sessions, Stores
 from host.stage import Props, Stage
+from host.swapping import open_swappable
 from host.tasks import Tasks
 from host.trace import Owner
 from host.upkeep import catch_up, let_idle_go
@@ -46,13 +51,17 @@ from host.workers import Workers
 from recall.associate import Arm
 from recall.background import load_background
 from recall.confidence import Bar
-from recall.contracts import ContextCursor, EventEnvelope, Frozen
-from recall.entries import Guard
-from recall.errors import IndexFault
+from recall.contracts import ContextCursor, EventEnvelope, Frozen, RuntimeScope, SourceName
+from recall.engine import Engine, EngineSetup, available
 from recall.fallback import Breaker
 from recall.library import SCHEMA as INDEX_SCHEMA
-from recall.library import Library, discard
+from recall.library import Library
+from recall.reader import ReaderSetup
 from recall.sources import SOURCES
+from recall.sources.engine import engine_source
+
+VECTORS_FILE = "vectors.db"
+ENGINE_SECONDS = 0.25  # the other arms' answers do not wait longer for this one
 
 
 class Setup(Frozen, frozen=True, kw_only=True):
@@ -63,12 +72,40 @@ class Setup(Frozen, frozen=True, kw_only=True):
     index: Path
     key: bytes
     policy: Policy = Policy()
+    homes: Homes | None = None  # where agent products keep their own memory; None: none of it is read
+    engine: bool = False  # search by meaning too, if the extra is there
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Around:
+    """What recall is built with. `remembered`: how many queries' vectors are kept for the next time."""
+
+    index: Path
+    micros: Callable[[], int]
+    engine: bool
+    remembered: int = 256
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recall:
+    """Recall alone: the library and its arms. `engine`: None when it was not asked for or the extra is absent."""
+
+    library: Library
+    arms: tuple[Arm, ...]
+    engine: Engine | None
 
 
 @asynccontextmanager
 async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Methods]:
     """The daemon's service over the user's own folders. Leaving the block closes everything."""
-    setup = Setup(data=paths.data, database=paths.database, index=paths.index, key=install_key(paths))
+    setup = Setup(
+        data=paths.data,
+        database=paths.database,
+        index=paths.index,
+        key=install_key(paths),
+        homes=homes_of(environment()),
+        engine=config.recall.engine,
+    )
     async with open_parts(setup, SystemClock(), random_id, shell.tasks, shell.log) as parts:
         stop = asyncio.Event()
         shell.tasks.spawn(parts.library.follow(stop), name="follow")
@@ -91,15 +128,18 @@ async def open_parts(
 ) -> AsyncIterator[Parts]:
     """Open the stores and build the host over them."""
     async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(open_database(setup.database, _main_schema()))
-        library = await _library(stack, setup.index)
+        database = await stack.enter_async_context(open_database(setup.database, main_schema()))
+        around = Around(index=setup.index, micros=clock.micros, engine=setup.engine)
+        recall = await _recall(stack, around)
+        library = recall.library
         audit = Audit(database, setup.key, new_id)
         tally = Tally()
         ledger = AuditLedger(audit, tally.heard)
         evidence = EvidenceStore(database)
         eventlog = EventLog(database, setup.key, redact)
         rollouts = await load_rollouts(database)
-        roots = Roots(setup.data, library)
+        marks = await load_marks(database)
+        roots = Roots(setup.data, library, setup.homes)
         histories = Histories(database, eventlog, audit, evidence)
 
         async def replay(session_id: str, agent_id: str, after: int, limit: int) -> Sequence[EventEnvelope]:
@@ -116,19 +156,25 @@ async def open_parts(
 
         async def adopt(path: str, workspace: str) -> None:
             if rollouts.of(workspace, "") is not Rollout.OFF:  # off: no index I/O
+                if recall.engine is not None:
+                    recall.engine.start()  # its model takes a second: it will be there when it is needed
                 await roots.adopt(path, workspace)
+
+        async def current(ids: Sequence[str], scope: RuntimeScope) -> dict[str, str]:
+            held = await library.verify(ids, scope)
+            return {memory_id: digest for memory_id, digest in held.items() if memory_id not in marks.muted}
 
         stores = Stores(replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime))
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
         workers = Workers(sessions, tasks)
         inbox = Inbox(database, ledger, setup.policy.inbox)
         rules = Rules(candidate=CANDIDATE_RULES, packet=PACKET_RULES)
-        props = Props(clock, setup.key, owner, rollouts)
+        props = Props(clock, setup.key, owner, rollouts, marks)
         stage = Stage(library, ledger, rules, setup.policy, props)
         host = ProactiveMemoryHost(
             eventlog=eventlog,
             library=library,
-            arms=tuple(Arm(name, source, Breaker()) for name, source in SOURCES),
+            arms=recall.arms,
             bar=Bar(policy=setup.policy.confidence, background=load_background()),
             rules=rules,
             policy=setup.policy,
@@ -140,7 +186,7 @@ async def open_parts(
         )
         desk = Desk(
             owner=owner,
-            current=library.verify,
+            current=current,
             carry=lambda slot, runtime: stage.carry(slot, runtime, inbox),
             seen=evidence.statement,
             new_id=new_id,
@@ -160,11 +206,21 @@ async def open_parts(
             library=library,
             roots=roots,
             rollouts=rollouts,
+            marks=marks,
             tally=tally,
             tasks=tasks,
             clock=clock,
             new_id=new_id,
+            engine=recall.engine,
         )
+
+
+@asynccontextmanager
+async def open_recall(folder: Path, *, engine: bool) -> AsyncIterator[Recall]:
+    """Recall alone over an index in `folder`: no log, no audit, no host. For `eval` and benches."""
+    async with AsyncExitStack() as stack:
+        around = Around(index=folder / INDEX_FILE, micros=SystemClock().micros, engine=engine, remembered=0)
+        yield await _recall(stack, around)
 
 
 def random_id(prefix: str) -> str:
@@ -172,26 +228,43 @@ def random_id(prefix: str) -> str:
     return prefix + secrets.token_hex(16)
 
 
+async def _recall(stack: AsyncExitStack, around: Around) -> Recall:
+    """The library, the sources over it, and the engine's process if it is wanted and its extra is installed."""
+    library = await _library(stack, around.index)
+    arms = [Arm(name, source, Breaker()) for name, source in SOURCES]
+    library.when_rebuilt(lambda: _close(arms))
+    found: Engine | None = None
+    if around.engine and available():
+        setup = EngineSetup(
+            index=around.index,
+            vectors=around.index.with_name(VECTORS_FILE),
+            environment=environment(),
+            remembered=around.remembered,
+        )
+        found = Engine(setup, around.micros)
+        stack.push_async_callback(found.close)
+        arms.insert(1, Arm(SourceName.ENGINE, engine_source(found), Breaker(), budget_seconds=ENGINE_SECONDS))
+    return Recall(library=library, arms=tuple(arms), engine=found)
+
+
+def _close(arms: Sequence[Arm]) -> None:
+    """The index was made anew: what the breakers of its arms guarded against is gone."""
+    for arm in arms:
+        if arm.name != SourceName.ENGINE:
+            arm.breaker.succeeded()
+
+
 async def _library(stack: AsyncExitStack, path: Path) -> Library:
-    """The library over its index: a cache, made again when it is damaged."""
-    try:
-        async with AsyncExitStack() as attempt:
-            library = await _opened(attempt, path)
-            stack.push_async_exit(attempt.pop_all())
-            return library
-    except (IndexFault, StoreFault):
-        discard(path)
-    return await _opened(stack, path)
-
-
-async def _opened(stack: AsyncExitStack, path: Path) -> Library:
-    index = await stack.enter_async_context(open_database(path, INDEX_SCHEMA, durable=False))
-    library = Library(index, Guard(SCREEN, is_instruction_like))
+    """The library over its index: a cache, made anew by itself when it is damaged."""
+    index = await stack.enter_async_context(open_swappable(path, INDEX_SCHEMA))
+    library = Library(index, guard(), reader=ReaderSetup(command=COMMAND, environment=environment()))
+    stack.push_async_callback(library.close)
     await library.open()
     return library
 
 
-def _main_schema() -> tuple[str, ...]:
-    """The main database's numbered steps: the log, the audit and the evidence, the inbox."""
-    inbox = files("host").joinpath("schema", "inbox_001.sql").read_text("utf-8")
-    return (LOG_SCHEMA + "\n" + governance_schema() + "\n" + inbox,)
+def main_schema() -> tuple[str, ...]:
+    """The main database's numbered steps. A step that was released is never changed: a new one follows it."""
+    folder = files("host").joinpath("schema")
+    inbox, marks = (folder.joinpath(name).read_text("utf-8") for name in ("inbox_001.sql", "marks_002.sql"))
+    return (LOG_SCHEMA + "\n" + governance_schema() + "\n" + inbox, marks)

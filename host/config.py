@@ -34,10 +34,17 @@ class DaemonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
+class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[recall]`: how memories are found."""
+
+    engine: bool = True  # search by meaning too, when the extra `semantic` is installed
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a user can set."""
 
     daemon: DaemonSettings = DaemonSettings()
+    recall: RecallSettings = RecallSettings()
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):

@@ -61,6 +61,7 @@ class Reason(StrEnum):
     LATE = "late"
     RELEASED = "released"
     FORGOTTEN = "forgotten"
+    MUTED = "muted"
     SESSION_CLOSED = "session-closed"
 
 

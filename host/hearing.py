@@ -36,6 +36,7 @@ from recall.errors import IndexFault
 from recall.rank import rank
 
 OBSERVED = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL, EventType.TOOL_RESULT})
+FIRST = -1  # the priority that comes first among the pinned records
 _payload = msgspec.json.Decoder(EventPayload)
 
 
@@ -127,8 +128,9 @@ class Hearing:
         lap, index = host.stage.stopwatch(), host.library.snapshot(now)
         cue = seed_cue(runtime.scope, runtime.shown_before)
         found = await associate(cue, index, host.arms, policy.association, host.clock.micros)
-        ranked = rank(found.candidates, runtime.visible(), policy.rank, now)
+        ranked = rank(found.candidates, host.stage.shown(runtime), policy.rank, now)
         pinned = [scored for scored in ranked.ranked if scored.candidate.pinned]
+        pinned.sort(key=lambda scored: scored.candidate.priority != FIRST)  # the others stay as ranked
         lost = [scored for scored in ranked.ranked if not scored.candidate.pinned]
         sure = await self._still_needed(lost, runtime, now)
         both = Ranked(ranked=(*pinned, *sure), dropped=ranked.dropped, weighed=(*pinned, *sure))

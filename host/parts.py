@@ -1,5 +1,6 @@
 """The parts of a running remora, as the composition root made them: what the surfaces are built over."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,12 +13,14 @@ from host.clock import Clock
 from host.eventlog import EventLog
 from host.inbox import Inbox
 from host.ledger import AuditLedger
+from host.marks import Marks
 from host.proactive import ProactiveMemoryHost
 from host.rollouts import Rollouts
 from host.roots import Roots
 from host.sessions import Sessions
 from host.tasks import Tasks
 from host.workers import Workers
+from recall.engine import Engine
 from recall.library import Library
 
 
@@ -47,7 +50,10 @@ class Parts:
     library: Library
     roots: Roots
     rollouts: Rollouts
+    marks: Marks
     tally: Tally
     tasks: Tasks
     clock: Clock
     new_id: Callable[[str], str]
+    engine: Engine | None = None  # None: the extra is not installed, or not wanted
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one that compares and then writes, at a time

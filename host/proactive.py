@@ -78,7 +78,7 @@ class ProactiveMemoryHost:
         cue = gated.answer.cue
         found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
         walk = lap("association", walk, decision=gated.answer, found=found)
-        ranked = rank(found.candidates, runtime.visible(), policy.rank, now)
+        ranked = rank(found.candidates, self.stage.shown(runtime), policy.rank, now)
         await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?
         walk = lap("rank", walk, ranked=ranked, sure=sure)

@@ -74,17 +74,3 @@ def clip(text: str, limit: int) -> str:
     while end and (unicodedata.combining(text[end]) or text[end] in "\u200d\ufe0f" or text[end - 1] == "\u200d"):
         end -= 1
     return f"{head[:end].rstrip()}{ELLIPSIS}"
-
-
-def estimated_tokens(text: str) -> int:
-    """About how many tokens a model counts: one for each Chinese, Japanese or Korean character, a quarter for an
-    ASCII one, a half for any other. Rounded up."""
-    quarters = 0
-    for character in text:
-        if character.isascii():
-            quarters += 1
-        elif unicodedata.east_asian_width(character) in "WF":
-            quarters += 4
-        else:
-            quarters += 2
-    return -(-quarters // 4)

@@ -298,7 +298,13 @@ class SessionRuntime:
     def visible(self) -> Shown:
         """What this context window holds already."""
         held = {memory_id: text for items in self.in_hand.values() for memory_id, text in items.items()} | self.shown
-        return Shown(records=frozenset(held), texts=tuple(sorted(held.items())), read=dict(self.read))
+        return Shown(
+            records=frozenset(held),
+            texts=tuple(sorted(held.items())),
+            read=dict(self.read),
+            host=self.host,
+            scope=self.scope,
+        )
 
 
 def _read(envelope: EventEnvelope, decoder: msgspec.json.Decoder[T], otherwise: T) -> T:

@@ -1,7 +1,6 @@
 """The wire methods: one table, one function a method. Decoded to types here, typed until the answer is encoded."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
@@ -14,15 +13,14 @@ from host.connection import Peer, Reply, Shell
 from host.contracts import Claim, Claimed, MemoryPacket, Reason, Rollout, Surface
 from host.envelopes import EventsParams, read_events
 from host.errors import ProtocolFault
+from host.health import Health, health
 from host.hooks import Hooks
 from host.memories import Memories
 from host.parts import Parts
 from host.protocol import WAIT_MS, Request, decode_params, refusal, unknown_method
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
 from host.trace import of_policy
-from recall.associate import resting
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
-from recall.library import Reported
 from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
@@ -40,8 +38,16 @@ METHODS = (
     "memory.search",
     "memory.get",
     "memory.remember",
+    "memory.edit",
+    "memory.pin",
+    "memory.mute",
     "memory.forget",
     "memory.list",
+    "memory.import",
+    "memory.lint",
+    "index.rebuild",
+    "index.progress",
+    "engine.reembed",
     "audit.query",
     "audit.get",
     "audit.explain",
@@ -54,7 +60,6 @@ METHODS = (
 DEFAULT_WAIT_MS = 150
 PATIENCE_SECONDS = 5.0
 LEAST_WAIT_MS = 50  # a claim that waits for no pass waits so long for its session to be opened
-PROBLEMS_TOLD = 20  # of the memory files, in `health`
 
 
 class ClaimWish(Frozen, frozen=True, kw_only=True):
@@ -132,26 +137,6 @@ class SessionStatus(Frozen, frozen=True, kw_only=True):
     gate: str
     pending: str | None
     queued: int
-
-
-class MemoryHealth(Frozen, frozen=True, kw_only=True):
-    """How the memory files stand. `problems`: the first of `problem_count` places that are not used, and why."""
-
-    files: int
-    records: int
-    problem_count: int
-    problems: tuple[Reported, ...]
-    missing: tuple[str, ...]
-
-
-class Health(Frozen, frozen=True, kw_only=True):
-    """`data`: the folder that this daemon keeps, whatever the environment of the one who asks names."""
-
-    ready: bool
-    parts: dict[str, str]
-    data: str
-    pid: int
-    memory: MemoryHealth
 
 
 class Service:
@@ -347,22 +332,7 @@ class Service:
         }
 
     async def _health(self, request: Request, peer: Peer) -> Health:
-        library = await self._parts.library.status()
-        written = {"log": self._parts.eventlog.problem or "ok", "audit": self._parts.audit.problem or "ok"}
-        parts = self._shell.parts() | written | {"index": "damaged" if library.damaged else "ok"}
-        parts |= resting(self._parts.host.arms, self._parts.clock.micros())
-        failing = self._parts.tasks.failing()
-        if failing:
-            parts["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in failing.items())
-        ready = all(state == "ok" or state.startswith("off") for state in parts.values())
-        memory = MemoryHealth(
-            files=library.files,
-            records=library.records,
-            problem_count=len(library.findings),
-            problems=library.findings[:PROBLEMS_TOLD],
-            missing=library.missing,
-        )
-        return Health(ready=ready, parts=parts, data=str(self._parts.roots.data), pid=os.getpid(), memory=memory)
+        return await health(self._parts, self._shell)
 
     async def _hook(self, request: Request, peer: Peer) -> Reply:
         return await self._hooks.called(request)

@@ -25,6 +25,7 @@ from host.contracts import (
 )
 from host.gate import settle
 from host.inbox import Inbox, Ledger, Slot
+from host.marks import Marks
 from host.policy import Policy
 from host.rollouts import Rollouts
 from host.runtime import SessionRuntime, state_text
@@ -36,6 +37,7 @@ from recall.contracts import (
     Found,
     Ranked,
     Segment,
+    Shown,
     TermStatistics,
 )
 from recall.library import Library
@@ -43,7 +45,9 @@ from recall.rank import DropReason, rank
 
 Lap = Callable[..., Pass]
 EMPTY = TermStatistics(total=0, counts={})
-VISIBLE = frozenset({DropReason.ALREADY_SHOWN, DropReason.ALREADY_READ, DropReason.SHOWN_ALIKE})
+VISIBLE = frozenset(
+    {DropReason.ALREADY_SHOWN, DropReason.ALREADY_READ, DropReason.SHOWN_ALIKE, DropReason.ALREADY_IN_CONTEXT}
+)
 
 
 class Stage:
@@ -95,6 +99,11 @@ class Stage:
         seen = not ranked.ranked and all(drop.reason in VISIBLE for drop in ranked.dropped)
         return Silence(reason=Reason.ALREADY_VISIBLE if seen else Reason.NO_CONFIDENT_HIT)
 
+    def shown(self, runtime: SessionRuntime) -> Shown:
+        """What ranking leaves out: what this context window holds already, and what the user muted."""
+        muted = self._props.marks.muted
+        return msgspec.structs.replace(runtime.visible(), muted=muted)
+
     async def audience(self, runtime: SessionRuntime, sure: Ranked, found: Found) -> Audience:
         """Whom the packet is for, and what holds in the index now."""
         digests = {scored.candidate.memory_id: scored.candidate.record_digest for scored in sure.ranked}
@@ -104,6 +113,7 @@ class Stage:
             scope=runtime.scope,
             index_version=self._library.version,
             digests=digests,
+            muted=self._props.marks.muted,
             surface_available=self.surface(runtime),
             degraded=found.degraded,
             context_version=runtime.context_version,
@@ -206,7 +216,7 @@ class Stage:
         candidates = await self._library.snapshot(now).by_id(ids, runtime.scope)
         digests = {item.memory_id: item.record_digest for item in items}
         same = [c for c in candidates if digests[c.memory_id] == c.record_digest]
-        left = rank(same, runtime.visible(), self._policy.rank, now).ranked
+        left = rank(same, self.shown(runtime), self._policy.rank, now).ranked
         found = Found(candidates=(), arms=(), statistics=EMPTY, index_version=self._library.version)
         sure = Ranked(ranked=left)
         audience = await self.audience(runtime, sure, found)
@@ -229,7 +239,7 @@ class Stage:
 
 
 class Props:
-    """What the stage borrows: the clock, the install key, who owns an entry, how far a workspace is rolled out."""
+    """What the stage borrows: clock and install key, who owns an entry, rollouts and mutes."""
 
     def __init__(
         self,
@@ -237,8 +247,10 @@ class Props:
         key: bytes,
         owner: Callable[[str, str, ContextCursor, int], Owner],
         rollouts: Rollouts,
+        marks: Marks,
     ) -> None:
         self.clock = clock
         self.key = key
         self.owner = owner
         self.rollouts = rollouts
+        self.marks = marks

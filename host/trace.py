@@ -110,6 +110,21 @@ def of_policy(outcome: str, reason: str, workspace_ref: str, now: Millis) -> Aud
     )
 
 
+def of_feedback(verb: str, memory_id: str, now: Millis) -> AuditEntry:
+    """The entry of what a person decided about a memory: of no session, no text."""
+    return AuditEntry(
+        audit_id="",
+        at=now,
+        session_ref="",
+        agent_ref="",
+        cursor=None,
+        kind=AuditKind.FEEDBACK,
+        outcome=verb,
+        reason=verb,
+        memory_id=memory_id,
+    )
+
+
 def about(
     entry: AuditEntry, packet: MemoryPacket, claim_id: str | None = None, surface: str | None = None
 ) -> AuditEntry:

@@ -13,9 +13,10 @@ from host.broker import BrokerPolicy, Draft, build, carry, rerender
 from host.capability import capability
 from host.contracts import MemoryPacket, PacketItem, Reason, Silence
 from host.frame import close_line, cut_packets
-from host.render import block, estimated_tokens
+from host.render import block
 from recall.canonical import text_digest
 from recall.contracts import ActivationLevel, ActivationRequest, Origin, Period, RecordState, Scored
+from recall.tokens import estimated_tokens
 from tests.support.builders import a_capability, a_cursor, a_memory_id, a_scored, an_item
 from tests.support.clock import START
 
@@ -194,6 +195,23 @@ def test_trust_and_confidence_set_the_level() -> None:
     check_level(ActivationLevel.EXCERPT, msgspec.structs.replace(a_scored(), mass=21.5, agree=3.0))
     check_level(ActivationLevel.EXCERPT, msgspec.structs.replace(a_scored(), mass=0.0))  # pinned: not weighed
     check_level(ActivationLevel.HINT, msgspec.structs.replace(a_scored(confidence=0.4), mass=0.0))
+
+
+@pytest.mark.promise("reference-only")
+@pytest.mark.parametrize("origin", list(Origin))
+def test_a_section_of_a_file_is_a_hint_at_most_however_sure_we_are(origin: Origin) -> None:
+    """It may be an instruction to an agent: it is told of, with where it stands, and never handed over as a text."""
+    section = {"state": RecordState.LEGACY, "origin": origin, "title": "CLAUDE.md > Rules", "confidence": 1.0}
+    sure = msgspec.structs.replace(a_scored("Never push to main.\n\nAsk first.", **section), mass=99.0, agree=9.0)
+
+    for level in (None, advice(ActivationLevel.FULL)):
+        (item,) = built(sure, level=level).items
+        assert (item.level, item.text, item.title) == (
+            ActivationLevel.HINT,
+            "Never push to main. Ask first.",
+            "CLAUDE.md › Rules",  # a title cannot quote
+        )
+        assert "not reviewed" in item.why
 
 
 def advice(level: ActivationLevel, **fields: Any) -> ActivationRequest:

@@ -11,7 +11,7 @@ import pytest
 from governance.contracts import AuditFilter
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
 from host.compose import build, random_id
-from host.config import Config, Paths, install_key, locate, make_folders
+from host.config import Config, Paths, RecallSettings, install_key, locate, make_folders
 from host.connection import Methods
 from host.errors import StoreFault
 from host.namespace import env
@@ -39,6 +39,9 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / "project")
 
 
+PLAIN = Config(recall=RecallSettings(engine=False))
+
+
 class Built(Asking):
     """The daemon's service as `build` makes it, asked like any other."""
 
@@ -56,7 +59,7 @@ class Built(Asking):
 @asynccontextmanager
 async def built(paths: Paths) -> AsyncIterator[Built]:
     shell = FakeShell()
-    async with build(Config(), paths, shell) as methods:
+    async with build(PLAIN, paths, shell) as methods:
         yield Built(methods, shell)
     assert not shell.tasks.failed, shell.tasks.failed
 
@@ -89,9 +92,18 @@ async def test_every_source_and_every_rule_is_in_the_pass(paths: Paths) -> None:
         assert (host.rules.candidate, host.rules.packet) == (CANDIDATE_RULES, PACKET_RULES)
 
 
+async def test_the_engine_is_an_arm_of_its_own_and_part_of_health(paths: Paths) -> None:
+    """Its extra is installed wherever the tests run."""
+    async with build(Config(), paths, FakeShell()) as methods:
+        remora = Built(methods, FakeShell())
+
+        assert [arm.name for arm in remora.parts.host.arms] == ["lexical", "engine", "seed"]
+        assert "engine" in (await remora.ask("health"))["parts"]
+
+
 async def test_leaving_ends_every_task_and_closes_the_stores(paths: Paths) -> None:
     shell = FakeShell()
-    async with build(Config(), paths, shell) as methods:
+    async with build(PLAIN, paths, shell) as methods:
         remora = Built(methods, shell)
         await remora.ask("audit.subscribe")
         await remora.append(a_prompt())

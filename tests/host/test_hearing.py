@@ -150,6 +150,21 @@ async def test_where_nothing_can_be_handed_over_nothing_is_looked_up(
     assert (await last_pass(world)).reason == reason
 
 
+async def test_a_window_begins_with_the_pinned_record_that_is_first_among_equals(world: World) -> None:
+    for text, priority in (("Answer in English.", None), ("Pair on Tuesdays.", 100), ("Ask before pushing.", -1)):
+        await world.remember(text, pinned=True, priority=priority)
+
+    await world.feed(a_start("clear", workspace=world.workspace()))
+
+    claim = await world.claim(Surface.SESSION_START)
+    assert isinstance(claim, Claimed)
+    assert [item.text for item in claim.packet.items] == [
+        "Ask before pushing.",
+        "Pair on Tuesdays.",
+        "Answer in English.",
+    ]
+
+
 async def test_after_a_compaction_the_pinned_and_what_the_work_still_needs_come_again(world: World) -> None:
     pinned = await world.remember("Answer in British English.", pinned=True)
     lesson = await world.remember(LESSON)

@@ -1,35 +1,34 @@
-"""The memory verbs of the wire over real files: what is kept and how, who may see it, and that forgotten is gone."""
+"""The memory verbs of the wire over real files: who may see what, and what a person decides about one memory."""
 
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from governance.contracts import AuditKind
 from host.contracts import Reason
-from host.memories import MAX_LIST, MAX_TEXT
 from host.namespace import REPOSITORY_FOLDER
 from host.service import Service
-from recall.associate import Arm
-from recall.contracts import Candidate, Cue, Flag, Index, MemoryKind, Scope, SourceName, Status
-from recall.fallback import Breaker
+from recall.contracts import Flag, Scope, Status
 from recall.library import Listed
 from tests.support.asking import Asking, asking
-from tests.support.builders import AGENT, SESSION, a_call, a_memory_id, a_result
-from tests.support.world import FAILURE, LESSON
-
-CASES = Path(__file__).parents[1] / "data" / "cases"
-OWNER = {"sessionId": SESSION, "agentId": AGENT}
-TOKEN = "ghp_" + "iL9dv4wtfUQ1" + "VQ3OZRkt4aQng5" + "KEVP2pv9Aa"
-
-
-def case(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((CASES / f"{name}.json").read_text("utf-8"))
-    return found
+from tests.support.builders import AGENT, SESSION, a_memory_id
+from tests.support.engines import StillEngine
+from tests.support.remembering import (
+    OWNER,
+    a_need,
+    case,
+    digest_of,
+    found,
+    holding,
+    kept,
+    listed,
+    record_of,
+    verbs,
+)
+from tests.support.world import LESSON
 
 
 @pytest.fixture
@@ -41,123 +40,6 @@ async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
 @pytest.fixture
 def folder(remora: Asking) -> str:
     return remora.world.workspace()
-
-
-async def found(remora: Asking, query: str, workspace: str, **params: Any) -> list[str]:
-    answer = await remora.ask("memory.search", query=query, workspace=workspace, **params)
-    return [hit["memoryId"] for hit in answer["hits"]]
-
-
-async def listed(remora: Asking, workspace: str) -> list[str]:
-    return [one["memoryId"] for one in (await remora.ask("memory.list", workspace=workspace))["records"]]
-
-
-async def a_need(remora: Asking, folder: str, call_id: str = "c1") -> None:
-    """A failure that LESSON helps with."""
-    call = a_call("make integration-test", call_id=call_id, workspace=folder)
-    await remora.append(call, a_result(FAILURE, call_id=call_id, workspace=folder))
-
-
-# ---------------------------------------------------------------------------------------------------- remember
-
-
-async def test_what_is_remembered_is_found_listed_and_got_as_it_was_said(remora: Asking, folder: str) -> None:
-    said = {"title": "Fixtures", "kind": "procedural", "tags": ["db", "tests"], "pinned": True}
-    kept = await remora.ask("memory.remember", text=f"  {LESSON}\n", workspace=folder, **said)
-
-    (hit,) = (await remora.ask("memory.search", query="pg-fixture", workspace=folder))["hits"]
-    got = await remora.ask("memory.get", memoryId=kept["memoryId"], workspace=folder)
-
-    assert (kept["redacted"], kept["quarantined"]) == ([], False)
-    assert (hit["memoryId"], hit["title"], hit["kind"]) == (kept["memoryId"], "Fixtures", MemoryKind.PROCEDURAL)
-    assert (hit["text"], hit["status"], hit["source"]) == (LESSON, Status.ACTIVE, "lexical")
-    assert {name: got["record"][name] for name in said} == said
-    assert (got["record"]["text"], got["locator"]["sourceFile"]) == (LESSON, kept["file"])
-    assert LESSON in Path(kept["file"]).read_text("utf-8")
-    assert await listed(remora, folder) == [kept["memoryId"]]
-
-
-async def test_a_title_that_says_nothing_is_none(remora: Asking, folder: str) -> None:
-    kept = await remora.ask("memory.remember", text="Ports are in ops/ports.md.", title="", workspace=folder)
-
-    assert (await remora.ask("memory.get", memoryId=kept["memoryId"], workspace=folder))["record"]["title"] is None
-
-
-@pytest.mark.promise("field-cases")
-async def test_a_secret_is_cut_out_before_anything_is_written_and_that_is_told(remora: Asking, folder: str) -> None:
-    given, wanted = case("secret-in-explicit-remember")["given"], case("secret-in-explicit-remember")["then"]
-    secrets = dict(zip(wanted["stored_lacks"], ("hT7#kL9w" + "Qz2pX4vB", TOKEN), strict=True))
-    text = given["text"]
-    for placeholder, secret in secrets.items():
-        text = text.replace(placeholder, secret)
-
-    kept = await remora.ask("memory.remember", text=text, workspace=folder)
-
-    stored = Path(kept["file"]).read_text("utf-8")
-    assert kept["redacted"] == ["secret.github-token", "secret.password"]
-    assert [secret for secret in secrets.values() if secret in stored] == []
-    assert [part for part in wanted["stored_has"] if part not in stored] == []
-
-
-@pytest.mark.parametrize("where", [{"title": f"Token {TOKEN}"}, {"tags": ["ci", TOKEN]}])
-async def test_a_secret_in_the_title_or_a_tag_is_cut_out_as_well(
-    remora: Asking, folder: str, where: dict[str, Any]
-) -> None:
-    kept = await remora.ask("memory.remember", text="The release robot pushes tags.", workspace=folder, **where)
-
-    assert kept["redacted"] == ["secret.github-token"]
-    assert TOKEN not in Path(kept["file"]).read_text("utf-8")
-
-
-@pytest.mark.promise("reference-only", "field-cases")
-@pytest.mark.parametrize("place", ["text", "title"])
-async def test_what_reads_like_an_instruction_is_kept_aside_and_never_handed_over(
-    remora: Asking, folder: str, place: str
-) -> None:
-    (poison,) = case("instruction-like-memory")["given"]["candidates"]
-    words = {"text": f"{LESSON} {poison['text']}"} if place == "text" else {"text": LESSON, "title": poison["text"]}
-
-    kept = await remora.ask("memory.remember", workspace=folder, pinned=True, **words)
-
-    assert kept["quarantined"] is True
-    got = await remora.ask("memory.get", memoryId=kept["memoryId"], workspace=folder)
-    assert got["record"]["flags"] == [Flag.QUARANTINED]
-    assert await found(remora, "pg-fixture", folder) == []
-    await remora.ask("session.open", sessionId=SESSION, workspace=folder)
-    assert (await remora.claim("session-start"))["reason"] == Reason.NONE_PENDING
-    await a_need(remora, folder)
-    assert (await remora.claim("post-tool", "r2"))["reason"] == Reason.NONE_PENDING
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"text": ""}, "invalid-params"),
-    ({"text": " \n\t "}, "invalid-params"),
-    ({"text": "x" * (MAX_TEXT + 1)}, "invalid-params"),
-    ({"text": "x", "scope": "Session"}, "invalid-params"),
-    ({"text": "x", "scope": "External"}, "invalid-params"),
-    ({"text": "x", "scope": "Galaxy"}, "invalid-params"),
-    ({"text": "x", "kind": "prophetic"}, "invalid-params"),
-    ({"text": "x", "workspace": ""}, "invalid-params"),
-    ({}, "invalid-params"),
-    ({"text": f"<!-- memory:{a_memory_id(9)} -->\nNot what it seems."}, "unsafe-text"),
-]
-
-
-@pytest.mark.promise("bad-input")
-async def test_what_cannot_be_kept_is_refused_by_kind_and_nothing_is_written(remora: Asking, folder: str) -> None:
-    faults = [await remora.refused("memory.remember", **({"workspace": folder} | words)) for words, _ in REFUSED]
-
-    assert [fault.kind for fault in faults] == [kind for _, kind in REFUSED]
-    assert all(fault.problem and fault.next_step for fault in faults)
-    assert list(remora.world.folder.rglob("*.md")) == []
-
-
-async def test_the_longest_text_is_kept_whole(remora: Asking, folder: str) -> None:
-    text = ("long " * MAX_TEXT)[: MAX_TEXT - 1] + "!"
-
-    kept = await remora.ask("memory.remember", text=text, workspace=folder)
-
-    assert (await remora.ask("memory.get", memoryId=kept["memoryId"], workspace=folder))["record"]["text"] == text
 
 
 # ---------------------------------------------------------------------------------------------------- who sees what
@@ -217,78 +99,7 @@ async def test_what_no_longer_holds_is_not_found(remora: Asking, folder: str, fi
     assert await found(remora, "quokka staging host", folder) == []
 
 
-# ---------------------------------------------------------------------------------------------------- search
-
-
-async def test_a_search_gives_the_best_first_no_more_than_asked_and_says_why_when_asked(
-    remora: Asking, folder: str
-) -> None:
-    best = await remora.world.remember("Deploys go through the heron gateway.")
-    await remora.world.remember("The gateway has a new owner.")
-
-    plain = await remora.ask("memory.search", query="heron gateway?", workspace=folder)
-    why = await remora.ask("memory.search", query="heron gateway?", workspace=folder, limit=1, explain=True)
-
-    assert [len(answer["hits"]) for answer in (plain, why)] == [2, 1]
-    assert plain["hits"][0]["memoryId"] == why["hits"][0]["memoryId"] == best
-    assert plain["hits"][0]["score"] > plain["hits"][1]["score"]
-    assert "terms" not in plain["hits"][0]
-    assert sorted(why["hits"][0]["terms"]) == ["gateway", "heron"]
-    assert (plain["degraded"], plain["arms"][0]["name"]) == (False, "lexical")
-
-
-@pytest.mark.parametrize("factor", [0.5, 2.0])
-async def test_what_two_sources_propose_is_listed_once_with_the_better_score(
-    remora: Asking, folder: str, factor: float
-) -> None:
-    async def second(cue: Cue, index: Index) -> Sequence[Candidate]:
-        same = await index.match(cue.terms, cue.scope, cue.limit)
-        return [msgspec.structs.replace(one, source=SourceName.EPISODIC, score=one.score * factor) for one in same]
-
-    for text in ("Deploys go through the heron gateway.", "The gateway has a new owner."):
-        await remora.world.remember(text)
-    alone = (await remora.ask("memory.search", query="heron gateway", workspace=folder))["hits"]
-    parts = remora.world.parts
-    host = replace(parts.host, arms=(*parts.host.arms, Arm("second", second, Breaker())))
-    remora.service = Service(replace(parts, host=host), remora.shell)
-
-    both = (await remora.ask("memory.search", query="heron gateway", workspace=folder))["hits"]
-
-    assert [hit["memoryId"] for hit in both] == [hit["memoryId"] for hit in alone]
-    assert [hit["score"] for hit in both] == [hit["score"] * max(factor, 1.0) for hit in alone]
-    assert len(await found(remora, "heron gateway", folder, limit=1)) == 1
-
-
-@pytest.mark.parametrize("query", ["", "  ", "?!", "the of and"])
-async def test_a_question_without_a_word_in_it_finds_nothing(remora: Asking, folder: str, query: str) -> None:
-    await remora.world.remember("The gateway has a new owner.")
-
-    assert await remora.ask("memory.search", query=query, workspace=folder) == {
-        "hits": [],
-        "degraded": False,
-        "arms": [],
-    }
-
-
-async def test_an_answer_without_the_index_says_that_it_is_degraded(remora: Asking, folder: str) -> None:
-    memory_id = await remora.world.remember("Deploys go through the heron gateway.")
-    await found(remora, "heron", folder)
-    await remora.world.parts.library._database.write(lambda connection: connection.execute("DROP TABLE df"))
-
-    answer = await remora.ask("memory.search", query="heron gateway", workspace=folder)
-
-    assert answer["degraded"] is True
-    assert [hit["memoryId"] for hit in answer["hits"]] == [memory_id]
-
-
-@pytest.mark.parametrize(("limit", "expected"), [(-5, 1), (0, 1), (2, 2), (MAX_LIST + 1, 3)])
-async def test_a_limit_out_of_range_is_brought_into_it(remora: Asking, folder: str, limit: int, expected: int) -> None:
-    for number in range(3):
-        await remora.world.remember(f"Heron number {number} nests at the gateway.")
-
-    assert len(await found(remora, "heron", folder, limit=limit)) == expected
-    answer = await remora.ask("memory.list", workspace=folder, limit=limit)
-    assert len(answer["records"]) == expected
+# ---------------------------------------------------------------------------------------------------- list
 
 
 async def test_a_list_is_newest_first_and_goes_on_where_it_stopped(remora: Asking, folder: str) -> None:
@@ -327,15 +138,6 @@ async def test_forgetting_takes_the_record_its_packet_and_the_packets_text(
     again = await remora.claim(request_id="r1")
     assert (again["packet"], again["reason"]) == (None, Reason.FORGOTTEN if claim else Reason.NONE_PENDING)
     assert await holding(remora, "pg-fixture container is not running") == []
-
-
-async def holding(remora: Asking, text: str) -> list[str]:
-    """Memory files and stored packets that hold these words."""
-    files = [path.name for path in remora.world.folder.rglob("*.md") if text in path.read_text("utf-8")]
-    rows = await remora.world.parts.inbox._database.read(
-        lambda connection: connection.execute("SELECT packet_id, body FROM packet").fetchall()
-    )
-    return files + [packet_id for packet_id, body in rows if text in body.decode()]
 
 
 async def test_a_packet_that_was_delivered_keeps_its_audit_and_loses_its_text(remora: Asking, folder: str) -> None:
@@ -382,3 +184,213 @@ async def test_a_memory_of_the_repository_is_found_and_left_to_its_owner(remora:
 
     assert fault.kind == "read-only"
     assert "heron" in shared.read_text("utf-8")
+
+
+async def test_forgetting_takes_the_marks_and_the_vector_and_is_noted_without_a_word(
+    remora: Asking, folder: str
+) -> None:
+    memory_id = await kept(remora, LESSON, folder)
+    await kept(remora, LESSON, folder)
+    await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
+    digest = await digest_of(remora, memory_id, folder)
+    engine = StillEngine()
+    remora.service = Service(replace(remora.world.parts, engine=engine), remora.shell)
+
+    await remora.ask("memory.forget", memoryId=memory_id, workspace=folder)
+
+    marks = remora.world.parts.marks
+    assert (marks.muted, await marks.sightings(memory_id)) == (frozenset(), 1)
+    assert engine.forgotten == [digest]
+    assert await verbs(remora) == [("muted", memory_id), ("forgotten", memory_id)]
+    entry = (await remora.world.audit(kind=AuditKind.FEEDBACK))[-1]
+    assert (entry.session_ref, entry.note, entry.cursor) == ("", None, None)
+    assert (await remora.world.parts.audit.verify()).ok
+    told = await remora.ask("audit.explain", memoryId=memory_id, workspace=folder)
+    assert told["lines"][-1].endswith(f"the user forgot {memory_id}. [{entry.audit_id}]")
+
+
+# ---------------------------------------------------------------------------------------------------- list
+
+
+FILTERS: list[tuple[dict[str, Any], set[str]]] = [
+    ({}, {"fact", "way", "mine", "old", "muted"}),
+    ({"kinds": ["procedural"]}, {"way"}),
+    ({"scopes": ["User"]}, {"mine"}),
+    ({"scopes": ["Workspace", "User"], "kinds": ["semantic"]}, {"fact", "mine", "old", "muted"}),
+    ({"statuses": ["superseded"]}, {"old"}),
+    ({"pinned": True}, {"way"}),
+    ({"muted": True}, {"muted"}),
+    ({"muted": False, "pinned": False, "statuses": ["active"]}, {"fact", "mine"}),
+    ({"kinds": ["episodic"]}, set()),
+]
+
+
+@pytest.mark.parametrize(("params", "expected"), FILTERS)
+async def test_a_list_may_be_of_some_memories_only(
+    remora: Asking, folder: str, params: dict[str, Any], expected: set[str]
+) -> None:
+    ids = {
+        "fact": await kept(remora, "Ports are in ops/ports.md.", folder),
+        "way": await kept(remora, "Run make check.", folder, kind="procedural", pinned=True),
+        "mine": await kept(remora, "I prefer tabs.", folder, scope="User"),
+        "old": await remora.world.remember("The gate is closed.", status=Status.SUPERSEDED),
+        "muted": await kept(remora, "The owl sleeps.", folder),
+    }
+    await remora.ask("memory.mute", memoryId=ids["muted"], workspace=folder)
+
+    assert set(await listed(remora, folder, **params)) == {ids[name] for name in expected}
+
+
+async def test_a_filtered_list_goes_on_where_it_stopped(remora: Asking, folder: str) -> None:
+    wanted = [await remora.world.remember(f"Note {n}.", pinned=n % 3 == 0, created_at=1000 + n) for n in range(12)]
+    pages: list[list[str]] = []
+    after: str | None = None
+    while not pages or after:
+        page = await remora.ask("memory.list", workspace=folder, limit=3, after=after, pinned=True)
+        pages.append([record["memoryId"] for record in page["records"]])
+        after = page["next"]
+
+    assert [one for page in pages for one in page] == [wanted[9], wanted[6], wanted[3], wanted[0]]
+    assert max(len(page) for page in pages) <= 3
+
+
+# ---------------------------------------------------------------------------------------------------- pin
+
+
+async def test_a_pinned_memory_says_so_in_its_file_and_again_changes_nothing(remora: Asking, folder: str) -> None:
+    memory_id = await kept(remora, LESSON, folder)
+
+    first = await remora.ask("memory.pin", memoryId=memory_id, workspace=folder)
+    second = await remora.ask("memory.pin", memoryId=memory_id, workspace=folder, pinned=True)
+
+    assert first == {"memoryId": memory_id, "pinned": True, "changed": True}
+    assert second["changed"] is False
+    assert (await record_of(remora, memory_id, folder))["pinned"] is True
+    await remora.ask("session.open", sessionId=SESSION, workspace=folder)
+    assert (await remora.claim("session-start"))["packet"]["items"][0]["memoryId"] == memory_id
+
+    await remora.ask("memory.pin", memoryId=memory_id, workspace=folder, pinned=False)
+    record = await record_of(remora, memory_id, folder)
+    assert (record["pinned"], record["text"]) == (False, LESSON)
+    assert await verbs(remora) == [("pinned", memory_id), ("unpinned", memory_id)]
+
+
+async def test_a_memory_that_is_not_ours_is_not_pinned(remora: Asking, folder: str) -> None:
+    shared(folder)
+
+    fault = await remora.refused("memory.pin", memoryId=a_memory_id(5), workspace=folder)
+
+    assert (fault.kind, "by hand" in fault.next_step) == ("read-only", True)
+
+
+def shared(folder: str, text: str = "The heron gateway is deployed on Tuesdays.") -> Path:
+    """A memory in the repository, under the id 5."""
+    file = Path(folder) / REPOSITORY_FOLDER / "memory" / "team.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"<!-- memory:{a_memory_id(5)} -->\n{text}\n", "utf-8")
+    return file
+
+
+# ---------------------------------------------------------------------------------------------------- mute
+
+
+async def test_a_muted_memory_is_found_by_its_person_and_never_handed_over(remora: Asking, folder: str) -> None:
+    memory_id = await kept(remora, LESSON, folder, pinned=True)
+
+    muted = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
+
+    assert muted == {"memoryId": memory_id, "muted": True, "changed": True, "packetsPurged": 0}
+    (hit,) = (await remora.ask("memory.search", query="pg-fixture", workspace=folder))["hits"]
+    got = await remora.ask("memory.get", memoryId=memory_id, workspace=folder)
+    assert (hit["muted"], hit["flags"], got["muted"], got["record"]["flags"]) == (True, ["muted"], True, ["muted"])
+    assert got["mutedAt"] == remora.world.clock.now()
+    assert "muted" not in Path(got["locator"]["sourceFile"]).read_text("utf-8")
+    await remora.ask("session.open", sessionId=SESSION, workspace=folder)
+    assert (await remora.claim("session-start"))["reason"] == Reason.NONE_PENDING
+    await a_need(remora, folder)
+    assert (await remora.claim("post-tool", "r2"))["reason"] == Reason.NONE_PENDING
+    entry = (await remora.world.audit(kind=AuditKind.PASS))[-1]
+    assert [(one.memory_id, one.drop_reason) for one in entry.candidates] == [(memory_id, "muted")]
+
+
+@pytest.mark.parametrize("state", ["pending", "claimed"])
+async def test_muting_takes_back_what_waits(remora: Asking, folder: str, state: str) -> None:
+    memory_id = await remora.world.remember(LESSON)
+    await a_need(remora, folder)
+    if state == "claimed":
+        await remora.claim(request_id="r1")
+
+    muted = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
+
+    assert muted["packetsPurged"] == 1
+    assert [drop.reason for drop in await remora.world.audit(kind=AuditKind.DROP)] == [Reason.MUTED]
+    assert (await remora.claim(request_id="r2"))["packet"] is None
+    assert await listed(remora, folder) == [memory_id]
+
+
+async def test_a_packet_that_a_pass_made_while_its_memory_was_muted_is_not_claimed(remora: Asking, folder: str) -> None:
+    memory_id = await remora.world.remember(LESSON)
+    await a_need(remora, folder)
+    await remora.world.parts.marks.mute(memory_id, 1)  # as if the pass had ranked just before
+
+    claim = await remora.claim()
+
+    assert (claim["packet"], claim["reason"]) == (None, Reason.STALE_INDEX)
+
+
+async def test_a_memory_that_is_not_muted_any_more_helps_again(remora: Asking, folder: str) -> None:
+    memory_id = await remora.world.remember(LESSON)
+    await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
+
+    spoken = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder, muted=False)
+    again = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder, muted=False)
+
+    assert (spoken["muted"], spoken["changed"], again["changed"]) == (False, True, False)
+    await a_need(remora, folder)
+    assert (await remora.claim())["packet"]["items"][0]["memoryId"] == memory_id
+    assert await verbs(remora) == [("muted", memory_id), ("unmuted", memory_id)]
+
+
+async def test_a_memory_in_a_file_of_others_can_be_muted(remora: Asking, folder: str) -> None:
+    file = shared(folder)
+    before = file.read_bytes()
+
+    muted = await remora.ask("memory.mute", memoryId=a_memory_id(5), workspace=folder)
+
+    assert (muted["muted"], muted["changed"]) == (True, True)
+    assert (await record_of(remora, a_memory_id(5), folder))["flags"] == ["muted"]
+    assert file.read_bytes() == before
+
+
+async def test_a_mute_that_stands_in_our_file_is_taken_out_of_it(remora: Asking, folder: str) -> None:
+    memory_id = await remora.world.remember(LESSON, flags=(Flag.MUTED,))
+    assert (await remora.ask("memory.get", memoryId=memory_id, workspace=folder))["muted"] is True
+
+    spoken = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder, muted=False)
+
+    assert spoken["changed"] is True
+    assert (await record_of(remora, memory_id, folder))["flags"] == []
+
+
+@pytest.mark.promise("no-leak")
+@pytest.mark.parametrize("method", ["memory.get", "memory.pin", "memory.mute", "memory.forget", "memory.edit"])
+async def test_a_memory_of_another_workspace_is_unknown(remora: Asking, folder: str, method: str) -> None:
+    memory_id = await kept(remora, LESSON, folder)
+    other = remora.world.workspace("other")
+    more = {"expected": await digest_of(remora, memory_id, folder), "text": "Mine."}
+
+    fault = await remora.refused(method, memoryId=memory_id, workspace=other, **more)
+
+    assert (fault.kind, bool(fault.next_step)) == ("unknown-memory", True)
+    assert remora.world.parts.marks.muted == frozenset()
+    assert (await record_of(remora, memory_id, folder))["text"] == LESSON
+
+
+async def test_an_audit_that_cannot_be_written_undoes_nothing(remora: Asking, folder: str) -> None:
+    memory_id = await kept(remora, LESSON, folder)
+    await remora.world.parts.audit._database.write(lambda connection: connection.execute("DROP TABLE audit"))
+
+    muted = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
+
+    assert (muted["muted"], remora.world.parts.marks.muted) == (True, {memory_id})
+    assert (await remora.ask("health"))["parts"]["audit"] != "ok"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from host.frame import close_line, open_line
-from host.render import CLOSING, OPENING, clip, estimated_tokens, render
+from host.render import CLOSING, OPENING, clip, render
 from recall.contracts import ActivationLevel
 from tests.support.builders import a_memory_id, an_item
 
@@ -69,21 +69,3 @@ def test_a_cut_text_fits_and_begins_like_the_whole(text: str, limit: int) -> Non
 
     assert len(shown.encode("utf-8")) <= limit
     assert shown == text or text.startswith(shown.removesuffix("…").rstrip())
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
-        ("word", 1),
-        ("words", 2),
-        ("部署流程", 4),
-        ("デプロイ", 4),
-        ("배포", 2),
-        ("，。", 2),
-        ("é", 1),
-        ("ab部", 2),
-    ],
-)
-def test_tokens_are_estimated_by_script(text: str, tokens: int) -> None:
-    assert estimated_tokens(text) == tokens

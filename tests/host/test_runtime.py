@@ -199,7 +199,8 @@ def test_a_new_window_holds_nothing_of_the_last_one(source: str, before: tuple[s
 
     take(runtime, a_start(source))
 
-    assert (runtime.visible(), runtime.gate, runtime.boundary_used) == (Shown(), GateState(), False)
+    empty = Shown(host=runtime.host, scope=runtime.scope)
+    assert (runtime.visible(), runtime.gate, runtime.boundary_used) == (empty, GateState(), False)
     assert (list(runtime.delivered), list(runtime.failures), runtime.prompts) == ([], [], 0)
     assert runtime.shown_before == before
     assert (len(runtime.segments), bool(runtime.counts), bool(runtime.agree)) == (2, True, True)

@@ -1,7 +1,5 @@
 """The wire methods over a whole remora: what each answers, what each refuses, and what follows from it."""
 
-import asyncio
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +9,11 @@ import pytest
 from governance.contracts import AuditKind
 from host.connection import Reply
 from host.contracts import Reason
-from host.service import METHODS, PROBLEMS_TOLD, Service
+from host.service import METHODS
 from recall.contracts import EventType
-from recall.workspace import workspace_key
 from tests.support.asking import Asking, asking, on_wire
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result, an_event
-from tests.support.methods import FakeShell
-from tests.support.world import FAILURE, LESSON, a_world
+from tests.support.world import FAILURE, LESSON
 
 OWNER = {"sessionId": SESSION, "agentId": AGENT}
 
@@ -305,85 +301,6 @@ async def test_metrics_count_what_happened_since_the_start(remora: Asking) -> No
     assert (numbers["sessions"], numbers["queued"], numbers["daemon"]) == (1, 0, {})
     assert numbers["packets"] == {"built": 1, "claimed": 1, "delivered": 1}
     assert numbers["injected"]["items"] == 1
-
-
-class ShellWithParts(FakeShell):
-    def __init__(self, **states: str) -> None:
-        super().__init__()
-        self._states = states
-
-    def parts(self) -> dict[str, str]:
-        return self._states
-
-
-@pytest.mark.parametrize(("http", "ready"), [("ok", True), ("off: the port is taken", True), ("broken", False)])
-async def test_health_is_that_of_every_part_and_what_is_off_is_no_illness(
-    tmp_path: Path, http: str, ready: bool
-) -> None:
-    async with a_world(tmp_path / "data") as world:
-        remora = Asking(world)
-        remora.service = Service(world.parts, ShellWithParts(socket="ok", http=http))
-
-        health = await remora.ask("health")
-
-    assert health["ready"] is ready
-    assert health["parts"] == {"socket": "ok", "http": http, "index": "ok", "log": "ok", "audit": "ok"}
-
-
-async def test_health_says_whose_data_the_daemon_keeps(remora: Asking) -> None:
-    health = await remora.ask("health")
-
-    assert (health["data"], health["pid"]) == (str(remora.world.folder), os.getpid())
-
-
-async def test_health_names_the_places_in_memory_files_that_are_not_used(remora: Asking) -> None:
-    await remora.world.remember(LESSON)
-    user = Path(remora.world.parts.roots.user().path)
-    user.mkdir(parents=True)
-    (user / "bad.md").write_text("<!-- memory:mem_12 -->\nText.\n" * 30, "utf-8")
-    await remora.ask("memory.list", workspace=remora.world.workspace())
-
-    health = await remora.ask("health")
-
-    memory = health["memory"]
-    assert health["ready"] is True  # a person's slip of the pen is no illness of the daemon
-    assert (memory["files"], memory["records"], memory["missing"]) == (2, 1, [])
-    assert (memory["problemCount"], len(memory["problems"])) == (30, PROBLEMS_TOLD)
-    first = memory["problems"][0]
-    assert (first["file"], first["line"], first["state"]) == (str(user / "bad.md"), 1, "malformed-anchor")
-    assert first["problem"]
-
-
-async def test_health_names_the_memory_folders_that_are_missing(remora: Asking) -> None:
-    await remora.world.remember(LESSON)
-    private = Path(remora.world.parts.roots.private(workspace_key(remora.world.workspace())).path)
-    private.rename(private.with_name("elsewhere"))
-    await remora.world.parts.library.refresh(str(private))
-
-    memory = (await remora.ask("health"))["memory"]
-
-    assert (memory["records"], memory["missing"]) == (1, [str(private)])
-
-
-async def test_a_task_that_failed_shows_in_health(remora: Asking) -> None:
-    async def breaks() -> None:
-        raise RuntimeError
-
-    tasks = remora.world.parts.tasks
-    await asyncio.wait([tasks.spawn(breaks(), name="follow")])
-
-    health = await remora.ask("health")
-
-    assert (health["ready"], health["parts"]["tasks"]) == (False, "follow failed 1 times")
-    tasks.failed.clear()
-
-
-async def test_a_damaged_index_shows_in_health(remora: Asking) -> None:
-    await remora.world.parts.library._database.write(lambda connection: connection.execute("DROP TABLE record"))
-
-    health = await remora.ask("health")
-
-    assert (health["ready"], health["parts"]["index"]) == (False, "damaged")
 
 
 async def test_a_hook_is_heard_over_the_socket_and_over_http_alike(remora: Asking) -> None:

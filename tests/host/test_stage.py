@@ -90,7 +90,7 @@ class TickingClock(SetClock):
 
 async def test_a_stopwatch_books_the_time_since_its_last_call_on_the_stage(world: World) -> None:
     parts = world.parts
-    props = Props(TickingClock(), KEY, lambda *_: pytest.fail("nobody's entry"), parts.rollouts)
+    props = Props(TickingClock(), KEY, lambda *_: pytest.fail("nobody's entry"), parts.rollouts, parts.marks)
     lap = Stage(parts.library, parts.ledger, parts.host.rules, parts.host.policy, props).stopwatch()
     walk = Pass(segment=None, outcome=Silence(reason=Reason.FAULT))
 
@@ -191,7 +191,7 @@ async def test_a_frames_tag_follows_the_occasion_and_the_installs_key(world: Wor
         parts.ledger,
         parts.host.rules,
         parts.host.policy,
-        Props(world.clock, b"other", None, None),  # type: ignore[arg-type]
+        Props(world.clock, b"other", None, None, None),  # type: ignore[arg-type]
     )
 
     draft = stage.draft(runtime, "seg_1", "prompt", "idx_1")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from governance.contracts import Action, AuditKind, Removal, Verdict
 from host.contracts import Decision, Intent, MemoryPacket, Pass, Reason, Silence
-from host.trace import Owner, about, of_event, of_packet, of_pass, summary, trigger_of
+from host.trace import Owner, about, of_event, of_feedback, of_packet, of_pass, summary, trigger_of
 from recall.contracts import ArmReport, Drop, Found, Ranked, Scored, SegmentKind, TermStatistics
 from tests.support.builders import a_cue, a_failure, a_memory_id, a_packet, a_scored, a_segment, an_item
 from tests.support.clock import START
@@ -230,6 +230,18 @@ founds = st.builds(
     ),
     st.lists(weighed, max_size=3),
 )
+
+
+def test_what_a_person_did_with_a_memory_is_of_no_session_and_says_which() -> None:
+    entry = of_feedback("muted", a_memory_id(1), START)
+
+    assert (entry.kind, entry.outcome, entry.memory_id, entry.at) == (
+        AuditKind.FEEDBACK,
+        "muted",
+        a_memory_id(1),
+        START,
+    )
+    assert (entry.session_ref, entry.agent_ref, entry.cursor, entry.note) == ("", "", None, None)
 
 
 @st.composite

@@ -1,0 +1,72 @@
+"""`health`: how each part of the daemon stands, and what of the memory files is not used."""
+
+import os
+
+from host.connection import Shell
+from host.memory_upkeep import IndexProgress, progress
+from host.parts import Parts
+from recall.associate import resting
+from recall.contracts import Frozen
+from recall.engine import EngineState, EngineStatus
+from recall.library import LibraryStatus, Reported
+
+PROBLEMS_TOLD = 20  # of the memory files
+ENGINE = "engine"
+
+
+class MemoryHealth(Frozen, frozen=True, kw_only=True):
+    """How the memory files stand. `problems`: the first of `problem_count` places that are not used, and why."""
+
+    files: int
+    records: int
+    problem_count: int
+    problems: tuple[Reported, ...]
+    missing: tuple[str, ...]
+
+
+class Health(Frozen, frozen=True, kw_only=True):
+    """`data`: the folder that this daemon keeps, whatever the environment of the one who asks names. `index`: what is
+    being taken in. The engine makes nobody wait: it is no reason not to be `ready`."""
+
+    ready: bool
+    parts: dict[str, str]
+    data: str
+    pid: int
+    memory: MemoryHealth
+    index: IndexProgress
+
+
+async def health(parts: Parts, shell: Shell) -> Health:
+    """How everything stands now."""
+    library = await parts.library.status()
+    written = {"log": parts.eventlog.problem or "ok", "audit": parts.audit.problem or "ok"}
+    states = shell.parts() | written | {"index": _index(library)}
+    states |= resting(parts.host.arms, parts.clock.micros())
+    failing = parts.tasks.failing()
+    if failing:
+        states["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in failing.items())
+    ready = all(state == "ok" or state.startswith("off") for state in states.values())
+    if parts.engine is not None:
+        states[ENGINE] = _engine(parts.engine.status())
+    memory = MemoryHealth(
+        files=library.files,
+        records=library.records,
+        problem_count=len(library.findings),
+        problems=library.findings[:PROBLEMS_TOLD],
+        missing=library.missing,
+    )
+    data = str(parts.roots.data)
+    return Health(ready=ready, parts=states, data=data, pid=os.getpid(), memory=memory, index=progress(parts))
+
+
+def _index(library: LibraryStatus) -> str:
+    if library.damaged:
+        return "damaged"
+    return f"degraded: {library.problem}" if library.problem else "ok"
+
+
+def _engine(status: EngineStatus) -> str:
+    """Not asked yet and ready are well; else what it does, or what is to be done."""
+    if status.state in (EngineState.OFF, EngineState.READY):
+        return "ok"
+    return f"{status.state}: {status.problem}" if status.problem else str(status.state)

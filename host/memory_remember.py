@@ -1,0 +1,217 @@
+"""`memory.remember`: a person keeps something. What is said again is not kept twice, what says otherwise is
+named, and nothing is replaced that the person did not name. When the index cannot be asked, nothing is compared and
+everything is kept: a double is cheaper than a loss.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from host.connection import Peer
+from host.contracts import Reason
+from host.errors import ProtocolFault
+from host.neighbours import Neighbours, only
+from host.parts import Parts
+from host.protocol import Request, decode_params
+from host.verbs import (
+    Clean,
+    Table,
+    Words,
+    bounded,
+    cleaned,
+    in_future,
+    invalid,
+    not_written,
+    noted,
+    own_root,
+    put,
+    reach,
+    visible,
+)
+from recall.compare import Same, Update
+from recall.contracts import (
+    Candidate,
+    Frozen,
+    MemoryKind,
+    MemoryLocator,
+    MemoryRecord,
+    Millis,
+    Origin,
+    RuntimeScope,
+    Scope,
+    Status,
+)
+from recall.files import RefusalKind, Refused
+from recall.library import Root
+
+MOST_SUPERSEDED = 16
+
+
+class RememberParams(Frozen, frozen=True, kw_only=True):
+    """`supersedes`: records that the new one takes the place of. `anyway`: keep it though the same is there. `check`:
+    say what would happen, and write nothing."""
+
+    text: str
+    workspace: str = ""
+    scope: Scope = Scope.WORKSPACE
+    kind: MemoryKind = MemoryKind.SEMANTIC
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    pinned: bool = False
+    expires: Millis | None = None
+    supersedes: tuple[str, ...] = ()
+    anyway: bool = False
+    check: bool = False
+
+
+class Otherwise(Frozen, frozen=True, kw_only=True):
+    """A record that says otherwise about the same matter, and stands."""
+
+    memory_id: str
+    text: str
+
+
+class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
+    """`redacted`: families of secrets that were cut out. `quarantined`: stored, not handed over until reviewed.
+    `duplicate_of`: the record that says it already; nothing was written. `sightings`: how often it was said."""
+
+    memory_id: str
+    file: str
+    redacted: tuple[str, ...]
+    quarantined: bool
+    updates: tuple[Otherwise, ...]
+    superseded: tuple[str, ...]
+    sightings: int
+    duplicate_of: str | None = None
+    muted: bool = False
+
+
+class Remember:
+    """One write at a time (`Parts.writing`): two that say the same at once are one memory."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._neighbours = Neighbours(parts)
+
+    def table(self) -> Table:
+        return {"memory.remember": self._remember}
+
+    async def _remember(self, request: Request, peer: Peer) -> Remembered:
+        params = decode_params(request, RememberParams)
+        said = Words(text=params.text, title=params.title, tags=params.tags)
+        bounded(said)
+        words = cleaned(said)
+        in_future(params.expires, self._parts.clock.now())
+        scope = await reach(self._parts, params.workspace)
+        root = own_root(self._parts, params.scope, scope)
+        async with self._parts.writing:
+            replaced = await self._replaceable(params.supersedes, root, scope)
+            beside = await self._neighbours.of(words, root.scope)
+            known = self._neighbours.compared(words, beside)
+            if isinstance(known, Same) and not params.anyway:
+                same = next(one for one in beside if one.memory_id == known.id)
+                return await self._said_again(same, params, words, replaced)
+            updates = [one for one in beside if isinstance(known, Update) and one.memory_id in known.ids]
+            if params.check:
+                return _remembered(words, updates)
+            return await self._keep(params, words, root, (replaced, updates))
+
+    async def _keep(
+        self,
+        params: RememberParams,
+        words: Clean,
+        root: Root,
+        others: tuple[Sequence[tuple[MemoryRecord, MemoryLocator]], Sequence[Candidate]],
+    ) -> Remembered:
+        replaced, updates = others
+        memory_id = self._parts.new_id("mem_")
+        record = MemoryRecord(
+            memory_id=memory_id,
+            anchor_id=f"memory:{memory_id}",
+            kind=params.kind,
+            scope=root.scope,
+            text=words.text,
+            created_at=self._parts.clock.now(),
+            title=words.title,
+            tags=words.tags,
+            flags=words.flags,
+            origin=Origin.USER,
+            expires_at=params.expires,
+            pinned=params.pinned,
+        )
+        locator = await self._parts.library.remember(record, root)
+        if isinstance(locator, Refused):
+            raise not_written(locator)
+        gone = [] if words.poisoned else await self._supersede(replaced, memory_id)  # a good one stays till it is clean
+        standing = [one for one in updates if one.memory_id not in gone]
+        kept = _remembered(words, standing)
+        return msgspec.structs.replace(kept, memory_id=memory_id, file=locator.source_file, superseded=tuple(gone))
+
+    async def _said_again(
+        self,
+        same: Candidate,
+        params: RememberParams,
+        words: Clean,
+        replaced: Sequence[tuple[MemoryRecord, MemoryLocator]],
+    ) -> Remembered:
+        scope = await reach(self._parts, params.workspace)
+        record, locator = await visible(self._parts, same.memory_id, scope)
+        answer = msgspec.structs.replace(
+            _remembered(words, ()),
+            memory_id=record.memory_id,
+            file=locator.source_file,
+            duplicate_of=record.memory_id,
+            muted=record.memory_id in self._parts.marks.muted,
+        )
+        if params.check:
+            return msgspec.structs.replace(answer, sightings=await self._parts.marks.sightings(record.memory_id))
+        if params.pinned and not record.pinned:
+            await put(self._parts, msgspec.structs.replace(record, pinned=True), locator, scope)
+        others = [one for one in replaced if one[0].memory_id != record.memory_id]
+        return msgspec.structs.replace(
+            answer,
+            superseded=tuple(await self._supersede(others, record.memory_id)),
+            sightings=await self._parts.marks.said_again(record.memory_id, self._parts.clock.now()),
+        )
+
+    async def _replaceable(
+        self, memory_ids: Sequence[str], root: Root, scope: RuntimeScope
+    ) -> list[tuple[MemoryRecord, MemoryLocator]]:
+        """The records that are to be replaced. Raises ProtocolFault for one that cannot be."""
+        if len(memory_ids) > MOST_SUPERSEDED:
+            raise invalid(f"One memory takes the place of at most {MOST_SUPERSEDED}.", "Name fewer.")
+        found = [await visible(self._parts, memory_id, scope) for memory_id in dict.fromkeys(memory_ids)]
+        for record, locator in found:
+            if record.scope != root.scope:
+                problem = f"{record.memory_id} is kept for another scope than the new memory."
+                raise invalid(problem, f"Keep the new one for {record.scope.kind} too.")
+            if not self._neighbours.ours(locator, root):
+                problem = f"{record.memory_id} stands in {locator.source_file}, which is not ours to write."
+                raise not_written(Refused(kind=RefusalKind.READ_ONLY, problem=problem))
+        return found
+
+    async def _supersede(self, replaced: Sequence[tuple[MemoryRecord, MemoryLocator]], by: str) -> list[str]:
+        """Mark records as replaced; one that was changed by someone else meanwhile stays as it is."""
+        done: list[str] = []
+        for record, locator in replaced:
+            gone = msgspec.structs.replace(record, status=Status.SUPERSEDED, superseded_by=by)
+            try:
+                await put(self._parts, gone, locator, only(record.scope))
+            except ProtocolFault:
+                continue
+            await self._parts.claims.purge(record.memory_id, self._parts.sessions.known, Reason.SUPERSEDED)
+            done.append(record.memory_id)
+        await noted(self._parts, "superseded", done)
+        return done
+
+
+def _remembered(words: Clean, updates: Sequence[Candidate]) -> Remembered:
+    return Remembered(
+        memory_id="",
+        file="",
+        redacted=words.redacted,
+        quarantined=words.poisoned,
+        updates=tuple(Otherwise(memory_id=one.memory_id, text=one.payload) for one in updates),
+        superseded=(),
+        sightings=1,
+    )

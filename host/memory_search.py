@@ -1,0 +1,158 @@
+"""`memory.search`: what a person asks for by words. All sources are asked and fused as in a pass, and nothing that is
+valid is hidden: not what was shown, not what says nearly the same, not what was muted.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from host.connection import Peer
+from host.parts import Parts
+from host.protocol import Request, decode_params
+from host.verbs import Table, incomplete, reach
+from recall import survey
+from recall.analyzer import distinct
+from recall.associate import associate
+from recall.contracts import ArmReport, Cue, CuePart, Flag, Found, Frozen, RuntimeScope, ScopeRef
+from recall.errors import IndexFault
+from recall.fusion import Fused, fuse
+from recall.lookup import View
+from recall.rank import DropReason
+from recall.survey import LeftOut
+
+MAX_HITS = 500
+ASKED = 50  # candidates of each source at least: scores are measured against the others
+ASKED_TERMS = 256  # of a query; a longer one is a text that was pasted
+
+
+class SearchParams(Frozen, frozen=True, kw_only=True):
+    query: str
+    workspace: str = ""
+    limit: int = 10
+    explain: bool = False
+
+
+class Hit(Frozen, frozen=True, kw_only=True, omit_defaults=True):
+    """One record found. `score` is the fused one, 0 to 1. The last three only when `explain` was asked: the query's
+    terms that it holds, and what each source said."""
+
+    memory_id: str
+    score: float
+    scope: ScopeRef
+    kind: str
+    status: str
+    state: str
+    title: str | None
+    text: str
+    source: str
+    flags: tuple[Flag, ...] = ()
+    muted: bool = False
+    pinned: bool = False
+    terms: tuple[str, ...] = ()
+    scores: Mapping[str, float] = {}
+    confidences: Mapping[str, float] = {}
+
+
+class Asked(Frozen, frozen=True, kw_only=True):
+    """A term of the query, and how many records hold it."""
+
+    term: str
+    records: int
+
+
+class Fusion(Frozen, frozen=True, kw_only=True):
+    """What the lexical source's score counted; the others share the rest."""
+
+    lexical: float
+
+
+class Explanation(Frozen, frozen=True, kw_only=True):
+    """How the answer came about. `total`: records that could have been found; `filtered`: some that fit and are out."""
+
+    terms: tuple[Asked, ...]
+    total: int
+    filtered: tuple[LeftOut, ...]
+    fusion: Fusion
+
+
+class Hits(Frozen, frozen=True, kw_only=True, omit_defaults=True):
+    """`degraded`: a source did not answer as it should, so there may be more, and no hits does not mean no memories."""
+
+    hits: tuple[Hit, ...]
+    degraded: bool
+    arms: tuple[ArmReport, ...]
+    explain: Explanation | None = None
+
+
+class Search:
+    """A person's question to every source."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def table(self) -> Table:
+        return {"memory.search": self._search}
+
+    async def _search(self, request: Request, peer: Peer) -> Hits:
+        params = decode_params(request, SearchParams)
+        scope = await reach(self._parts, params.workspace)
+        limit = max(1, min(params.limit, MAX_HITS))
+        terms = distinct(params.query)[:ASKED_TERMS]
+        if not terms:  # no word in it: every record is as near as any other
+            return Hits(hits=(), degraded=incomplete(self._parts, scope), arms=())
+        found = await self._found(params.query, terms, scope, limit)
+        fused, conflicts = fuse(found.candidates, self._parts.host.policy.rank.fusion)
+        fused.sort(key=lambda one: (-one.relevance, one.candidate.memory_id))
+        asked = frozenset(found.statistics.counts) if params.explain else None
+        return Hits(
+            hits=tuple(self._hit(one, asked) for one in fused[:limit]),
+            degraded=found.degraded or any(arm.shortfall for arm in found.arms),
+            arms=found.arms,
+            explain=await self._explained(terms, scope, found, conflicts) if params.explain else None,
+        )
+
+    async def _found(self, query: str, terms: tuple[str, ...], scope: RuntimeScope, limit: int) -> Found:
+        typed = CuePart(role="query", text=query, weight=1.0)
+        cue = Cue(
+            scope=scope, parts=(typed,), terms=terms, focus=terms, retrieval_key="search", limit=max(limit, ASKED)
+        )
+        host = self._parts.host
+        index = host.library.snapshot(self._parts.clock.now())
+        return await associate(cue, index, host.arms, host.policy.association, host.clock.micros)
+
+    def _hit(self, one: Fused, asked: frozenset[str] | None) -> Hit:
+        candidate = one.candidate
+        muted = Flag.MUTED in candidate.flags or candidate.memory_id in self._parts.marks.muted
+        return Hit(
+            memory_id=candidate.memory_id,
+            score=one.relevance,
+            scope=candidate.scope,
+            kind=candidate.kind,
+            status=candidate.status,
+            state=candidate.state,
+            title=candidate.title,
+            text=candidate.payload,
+            source=candidate.source,
+            flags=tuple(dict.fromkeys((*candidate.flags, *((Flag.MUTED,) if muted else ())))),
+            muted=muted,
+            pinned=candidate.pinned,
+            terms=() if asked is None else tuple(term for term in candidate.terms if term in asked),
+            scores={} if asked is None else one.scores,
+            confidences={} if asked is None else one.confidences,
+        )
+
+    async def _explained(
+        self, terms: tuple[str, ...], scope: RuntimeScope, found: Found, conflicts: Sequence[str]
+    ) -> Explanation:
+        counts = found.statistics.counts
+        view = View(scope=scope, now=self._parts.clock.now())
+        try:
+            aside = await self._parts.library.survey(lambda connection: survey.left_out(connection, terms, view))
+        except IndexFault:  # the answer is marked as degraded already
+            aside = ()
+        named = {one.memory_id for one in aside}
+        twofold = (LeftOut(memory_id=one, reason=DropReason.INDEX_CONFLICT) for one in conflicts if one not in named)
+        return Explanation(
+            terms=tuple(Asked(term=term, records=counts.get(term, 0)) for term in terms),
+            total=found.statistics.total,
+            filtered=(*aside, *twofold),
+            fusion=Fusion(lexical=self._parts.host.policy.rank.fusion.lexical),
+        )

@@ -1,0 +1,137 @@
+"""`health`: every part, the memory files, the index and the engine, and what makes the daemon less than ready."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from host.health import PROBLEMS_TOLD
+from host.service import Service
+from recall.frames import EngineState, EngineStatus
+from recall.workspace import workspace_key
+from tests.support.asking import Asking, asking
+from tests.support.engines import StillEngine
+from tests.support.methods import FakeShell
+from tests.support.world import LESSON, a_world
+
+
+@pytest.fixture
+async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
+    async with asking(tmp_path / "data") as opened:
+        yield opened
+
+
+class ShellWithParts(FakeShell):
+    def __init__(self, **states: str) -> None:
+        super().__init__()
+        self._states = states
+
+    def parts(self) -> dict[str, str]:
+        return self._states
+
+
+@pytest.mark.parametrize(("http", "ready"), [("ok", True), ("off: the port is taken", True), ("broken", False)])
+async def test_health_is_that_of_every_part_and_what_is_off_is_no_illness(
+    tmp_path: Path, http: str, ready: bool
+) -> None:
+    async with a_world(tmp_path / "data") as world:
+        remora = Asking(world)
+        remora.service = Service(world.parts, ShellWithParts(socket="ok", http=http))
+
+        health = await remora.ask("health")
+
+    assert health["ready"] is ready
+    assert health["parts"] == {"socket": "ok", "http": http, "index": "ok", "log": "ok", "audit": "ok"}
+
+
+async def test_health_says_whose_data_the_daemon_keeps(remora: Asking) -> None:
+    health = await remora.ask("health")
+
+    assert (health["data"], health["pid"]) == (str(remora.world.folder), os.getpid())
+
+
+async def test_health_names_the_places_in_memory_files_that_are_not_used(remora: Asking) -> None:
+    await remora.world.remember(LESSON)
+    user = Path(remora.world.parts.roots.user().path)
+    user.mkdir(parents=True)
+    (user / "bad.md").write_text("<!-- memory:mem_12 -->\nText.\n" * 30, "utf-8")
+    await remora.ask("memory.list", workspace=remora.world.workspace())
+
+    health = await remora.ask("health")
+
+    memory = health["memory"]
+    assert health["ready"] is True  # a person's slip of the pen is no illness of the daemon
+    assert (memory["files"], memory["records"], memory["missing"]) == (2, 1, [])
+    assert (memory["problemCount"], len(memory["problems"])) == (30, PROBLEMS_TOLD)
+    first = memory["problems"][0]
+    assert (first["file"], first["line"], first["state"]) == (str(user / "bad.md"), 1, "malformed-anchor")
+    assert first["problem"]
+
+
+async def test_health_names_the_memory_folders_that_are_missing(remora: Asking) -> None:
+    await remora.world.remember(LESSON)
+    private = Path(remora.world.parts.roots.private(workspace_key(remora.world.workspace())).path)
+    private.rename(private.with_name("elsewhere"))
+    await remora.world.parts.library.refresh(str(private))
+
+    memory = (await remora.ask("health"))["memory"]
+
+    assert (memory["records"], memory["missing"]) == (1, [str(private)])
+
+
+async def test_a_task_that_failed_shows_in_health(remora: Asking) -> None:
+    async def breaks() -> None:
+        raise RuntimeError
+
+    tasks = remora.world.parts.tasks
+    await asyncio.wait([tasks.spawn(breaks(), name="follow")])
+
+    health = await remora.ask("health")
+
+    assert (health["ready"], health["parts"]["tasks"]) == (False, "follow failed 1 times")
+    tasks.failed.clear()
+
+
+async def test_a_damaged_index_shows_in_health(remora: Asking) -> None:
+    await remora.world.parts.library._database.write(lambda connection: connection.execute("DROP TABLE record"))
+
+    health = await remora.ask("health")
+
+    assert (health["ready"], health["parts"]["index"]) == (False, "damaged")
+
+
+async def test_health_says_how_the_index_gets_on(remora: Asking) -> None:
+    assert (await remora.ask("health"))["index"] == {"stage": "idle", "done": 0, "total": 0}
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (EngineStatus(state=EngineState.OFF), "ok"),
+        (EngineStatus(state=EngineState.READY, records=3, embedded=3), "ok"),
+        (EngineStatus(state=EngineState.EMBEDDING, records=3, embedded=1), "embedding"),
+        (
+            EngineStatus(state=EngineState.STALE, problem="Dimension 512, not 256: reindex."),
+            "stale: Dimension 512, not 256: reindex.",
+        ),
+        (EngineStatus(state=EngineState.BROKEN, problem="It ended."), "broken: It ended."),
+    ],
+)
+async def test_the_engine_is_told_of_and_makes_nobody_wait(remora: Asking, status: EngineStatus, said: str) -> None:
+    remora.service = Service(replace(remora.world.parts, engine=StillEngine(status)), remora.shell)
+
+    health = await remora.ask("health")
+
+    assert (health["ready"], health["parts"]["engine"]) == (True, said)
+    assert health["index"]["engine"]["state"] == status.state
+
+
+async def test_an_index_that_cannot_be_written_says_why(remora: Asking) -> None:
+    remora.world.parts.library._catalogue.health.problem = "The database is locked."
+
+    health = await remora.ask("health")
+
+    assert (health["ready"], health["parts"]["index"]) == (False, "degraded: The database is locked.")

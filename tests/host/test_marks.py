@@ -1,0 +1,139 @@
+"""Marks: what a person said about memories is kept, holds at once, and an older database gets its place for it."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from governance.audit import Audit
+from governance.screen import redact
+from host.compose import main_schema
+from host.contracts import Rollout
+from host.database import open_database
+from host.eventlog import EventLog
+from host.marks import Marks, load_marks
+from host.rollouts import load_rollouts
+from recall.contracts import Flag
+from recall.sql import statements
+from tests.support.builders import SESSION, WORKSPACE, a_memory, a_memory_id, a_prompt
+from tests.support.clock import START, CountedIds
+from tests.support.entries import an_entry
+from tests.support.world import KEY, a_world
+
+DATA = Path(__file__).parents[1] / "data"
+FIRST = (DATA / "schema" / "main_001.sql").read_text("utf-8")
+ONE, TWO = a_memory_id(1), a_memory_id(2)
+
+
+async def test_a_muted_memory_is_known_at_once_and_after_a_restart(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        assert (await marks.mute(ONE, START), await marks.mute(ONE, START + 5)) == (True, False)
+        assert (marks.muted, marks.since(ONE), marks.since(TWO)) == (frozenset({ONE}), START, None)
+    async with a_world(tmp_path) as world:
+        assert (world.parts.marks.muted, world.parts.marks.since(ONE)) == (frozenset({ONE}), START)
+
+
+async def test_a_memory_may_speak_again(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        await marks.mute(ONE, START)
+        await marks.mute(TWO, START)
+        assert (await marks.unmute(ONE), await marks.unmute(ONE)) == (True, False)
+        assert await marks.mute(TWO, START) is False
+    async with a_world(tmp_path) as world:
+        assert world.parts.marks.muted == {TWO}
+        assert await world.parts.marks.mute(ONE, START + 9) is True
+        assert world.parts.marks.since(ONE) == START + 9
+
+
+async def test_what_is_said_again_is_counted_also_of_a_muted_memory(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        await marks.mute(TWO, START)
+        counts = [await marks.said_again(memory_id, START) for memory_id in (ONE, ONE, TWO)]
+
+        assert counts == [2, 3, 2]
+        assert [await marks.sightings(memory_id) for memory_id in (ONE, TWO, a_memory_id(3))] == [3, 2, 1]
+        assert marks.muted == {TWO}
+
+
+async def test_a_forgotten_memory_leaves_no_mark(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        await marks.mute(ONE, START)
+        await marks.said_again(ONE, START)
+
+        await marks.forget(ONE)
+
+        assert (marks.muted, await marks.sightings(ONE)) == (frozenset(), 1)
+    async with a_world(tmp_path) as world:
+        assert world.parts.marks.muted == frozenset()
+
+
+def test_a_person_reads_the_mark_as_a_flag(tmp_path: Path) -> None:
+    marks = Marks(None, {ONE: START})  # type: ignore[arg-type]
+    aside = a_memory(memory_id=ONE, flags=(Flag.RECHECK,))
+    flagged = a_memory(memory_id=ONE, flags=(Flag.MUTED,))
+
+    assert marks.shown(aside).flags == (Flag.RECHECK, Flag.MUTED)
+    assert marks.shown(flagged) is flagged
+    assert marks.shown(a_memory(memory_id=TWO)).flags == ()
+
+
+# ---------------------------------------------------------------------------------------------------- older databases
+
+
+def schema_of(path: Path) -> tuple[int, set[str]]:
+    connection = sqlite3.connect(path)
+    try:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        return version, {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    finally:
+        connection.close()
+
+
+async def an_old_database(path: Path, rows: int) -> None:
+    """A database as the first version left it, filled by the parts that write to it."""
+    async with open_database(path, [FIRST]) as database:
+        log = EventLog(database, KEY, redact)
+        await log.append([a_prompt(f"question {number}", event_id=f"e{number}") for number in range(rows)], START)
+        audit = Audit(database, KEY, CountedIds())
+        for number in range(rows):
+            await audit.append([an_entry(step=number)])
+        await (await load_rollouts(database)).set(WORKSPACE, Rollout.SHADOW)
+
+
+@pytest.mark.promise("field-cases")
+@pytest.mark.parametrize("released", [1])
+async def test_a_database_of_each_released_version_is_brought_up_to_date_and_keeps_its_rows(
+    tmp_path: Path, released: int
+) -> None:
+    told = json.loads((DATA / "cases" / "migration-step-order.json").read_text("utf-8"))
+    rows = told["given"]["rows"]
+    await an_old_database(tmp_path / "log.db", rows)
+    assert schema_of(tmp_path / "log.db")[0] == released
+
+    async with a_world(tmp_path) as world:
+        await world.parts.marks.mute(ONE, START)
+        assert len(await world.parts.eventlog.replay(SESSION)) == told["then"]["rows"]
+        assert (await world.parts.audit.verify()).entries == told["then"]["rows"]
+        assert world.parts.rollouts.of(WORKSPACE, SESSION) is Rollout.SHADOW
+
+    version, tables = schema_of(tmp_path / "log.db")
+    assert version == len(main_schema())
+    assert "mark" in tables
+
+
+async def test_opening_again_and_again_applies_no_step_twice(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    async with open_database(path, main_schema()) as database:
+        await (await load_marks(database)).mute(ONE, START)
+    for _ in range(2):
+        async with open_database(path, main_schema()) as database:
+            assert (await load_marks(database)).muted == {ONE}
+
+
+def test_the_first_step_is_what_was_released() -> None:
+    assert statements("\n".join(FIRST.splitlines()[1:])) == statements(main_schema()[0])
