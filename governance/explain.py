@@ -54,14 +54,17 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "session-closed": "the session was closed",
         # the ranking's drops
         "index-conflict": "two different records claim the same id",
+        "out-of-scope": "it belongs to another workspace, session or user",
         "not-active": "it is not active",
         "not-yet-valid": "it is not valid yet",
         "contradicted": "a newer memory says otherwise",
         "already-shown": "it was shown in this context window before",
-        "shown-alike": "one that says nearly the same was shown before",
+        "already-in-context": "it stands in a file that the agent's product loads by itself",
+        "shown-alike": "one that says nearly the same was shown before, or stands in a file that is loaded",
         "already-read": "the agent had read it at this version",
         "duplicate-content": "another memory has the same text",
         "near-duplicate": "another memory says nearly the same",
+        "paraphrase": "another memory says it in other words",
         "same-topic": "enough was said about this already",
         "over-budget": "there was no room left",
         "below-bar": "it did not match well enough",
@@ -86,6 +89,18 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "degraded": "no rule objected, and only the fallback search had answered",
         "nothing-left": "every memory found was removed by a rule",
         "nothing-ranked": "there was nothing to judge",
+    }
+)
+
+DECIDED: Mapping[str, str] = MappingProxyType(  # what the user did with a memory: the audit's word -> in a sentence
+    {
+        "edited": "edited",
+        "forgotten": "forgot",
+        "muted": "muted",
+        "pinned": "pinned",
+        "superseded": "replaced",
+        "unmuted": "unmuted",
+        "unpinned": "unpinned",
     }
 )
 
@@ -136,6 +151,8 @@ def _headline(entry: AuditEntry) -> str:
             return f"{packet} reached the agent{_place(entry)}."
         case AuditKind.DROP:
             return f"{packet} was dropped: {why}."
+        case AuditKind.FEEDBACK if entry.outcome in DECIDED:
+            return f"the user {DECIDED[entry.outcome]} {entry.memory_id}."
         case AuditKind.FEEDBACK:
             return f"the user called {entry.memory_id or packet} {entry.outcome}."
         case _:

@@ -157,4 +157,44 @@ MAIN_JOB = (
     Promise("field-cases", "issue 2, point 10", "Each reported fault whose kind is built is a test."),
 )
 
-PROMISES = (*INVARIANTS, *MAIN_JOB)
+MEMORY = (
+    Promise(
+        "engine-faults",
+        "issue 3, point 5",
+        "Killed, hanging, talking nonsense or with another model: the engine costs its own answer, and says so.",
+    ),
+    Promise(
+        "in-context",
+        "issue 3, deliverable 1",
+        "What an agent's product loads into every context is found by a search and never handed over to its sessions.",
+    ),
+    Promise(
+        "any-query",
+        "issue 3, point 3",
+        "Any query in any language gets right or empty answers, never an error and never everything.",
+    ),
+    Promise(
+        "files-under-load",
+        "issue 3, point 4",
+        "Editors, git, agents and searches at once: no lost record, no stale locator, no duplicate, and one version of "
+        "the index for each content.",
+    ),
+    Promise(
+        "files-survive-kills",
+        "issue 3, point 4",
+        "Killed at any step of a document transaction: the file is old or new, whole, and the next start finds it so.",
+    ),
+    Promise(
+        "broken-index",
+        "issue 3, point 6",
+        "A broken, locked, full or missing index is answered for honestly, loses no record and heals by itself.",
+    ),
+    Promise("many-at-once", "issue 3, point 7", "Writers and readers at once meet no lock and lose no write."),
+    Promise(
+        "bounded-roots",
+        "issue 3, deliverable 1",
+        "Adopting any folder ends, reports what it did not use, and touches nothing outside of it.",
+    ),
+)
+
+PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY)

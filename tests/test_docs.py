@@ -27,6 +27,7 @@ from host.cli.main import main
 from host.config import Config
 from host.contracts import Reason
 from host.service import Service
+from recall.lint import RULES
 from recall.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -213,6 +214,7 @@ def _settings(kind: Any = None, path: str = "") -> Iterator[str]:
         ("adapter", lambda: list(ADAPTERS)),
         ("recall source", lambda: [str(name) for name, _ in SOURCES]),
         ("safety rule", lambda: [name for name, _ in (*CANDIDATE_RULES, *PACKET_RULES)]),
+        ("lint rule", lambda: list(RULES)),
         ("subcommand", lambda: list(_commands())),
         ("setting", lambda: list(_settings())),
     ],

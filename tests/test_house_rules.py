@@ -41,6 +41,7 @@ SUITES = {
     "replay",
     "cases",
     "isolation",
+    "queries",
     "reasons",
 }  # tests of a package as a whole: test_<suite>.py
 REAL_PROCESSES = ("tests/bench", "tests/e2e", "tests/reliability", "tests/support/daemon.py")  # may wait for a process
@@ -219,7 +220,15 @@ def test_the_hook_client_and_what_it_imports_need_only_the_standard_library() ->
 @pytest.mark.promise("git-untouched", "nothing-executed")
 def test_only_what_starts_the_daemon_starts_a_process() -> None:
     """No git, no shell, nothing out of a memory: the one program that we run is our own daemon."""
-    starters = {"host/launch.py", "host/hook.py", "host/cli/hook.py", "host/cli/run.py", "host/demo/theatre.py"}
+    starters = {
+        "host/launch.py",
+        "host/hook.py",
+        "host/cli/hook.py",
+        "host/cli/run.py",
+        "host/demo/theatre.py",
+        "recall/child.py",
+        "recall/reader.py",
+    }
     runs = re.compile(
         r"\b(subprocess|os\.(exec\w*|spawn\w*|posix_spawn\w*|system|popen|fork)|pty|create_subprocess_\w+)\b"
     )

@@ -108,7 +108,9 @@ ROLE = (
         "role",
         "你现在(?:是|扮演|进入|处于|不再)",
         r"从现在(?:起|开始)[，,]?\s*你(?:是|将|要|只|必须|不再)",
-        r"(?:扮演|假装(?:你)?是)[^\n，。]{0,10}(?:角色|管理员|开发者|黑客|助手|模型|系统)",
+        # Told to somebody: others play roles too, in any story.
+        r"(?:你|请|现在起?|(?:^|[\n。！：:])\s*)(?:必须|应该|要|来|去)?(?:扮演|假装(?:你)?是)[^\n，。]{0,10}"
+        r"(?:角色|管理员|开发者|黑客|助手|模型|系统)",
         r"你[^\n，。]{0,4}(?:进入|处于|切换到)[^\n，。]{0,6}模式",
         "你的新(?:角色|身份|任务|指令)",
         check=_meant,
@@ -138,7 +140,7 @@ FORGED = (
         "forged-turn",
         rf"</\s*{_FRAMES}\b[^<>\n]{{0,80}}>",
         r"<\|\s*(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id)\s*\|>",
-        r"\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
+        r"(?-i:\[/?INST\]|<</?SYS>>)|<(?:start|end)_of_turn>",
         r"<(?:system|assistant|human|tool_results?|function_results|function_calls)>(?:\n\s*\S|[^\s<,.;:)'\"`])",
         check=_meant,
     ),

@@ -1,14 +1,17 @@
-"""Runs every bench, one after another: `python -m tests.bench [--json] [NAME …]`. With --json a line each."""
+"""Runs every bench, one after another: `python -m tests.bench [--json] [NAME …]`. With --json a line each.
+
+One bench takes its own options too: `python -m tests.bench recall --records 1000,100000,1000000`.
+"""
 
 import subprocess
 import sys
 
-BENCHES = ("idle", "append", "pass", "log_growth", "hook")
+BENCHES = ("idle", "append", "pass", "recall", "log_growth", "hook")
 
 
 def main(arguments: list[str]) -> int:
-    wanted = [name for name in arguments if not name.startswith("-")] or list(BENCHES)
-    flags = [flag for flag in arguments if flag.startswith("-")]
+    named, flags = parted(arguments)
+    wanted = named or list(BENCHES)
     unknown = [name for name in wanted if name not in BENCHES]
     if unknown:
         print(f"no such bench: {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
@@ -18,6 +21,16 @@ def main(arguments: list[str]) -> int:
         for name in wanted
     ]
     return max(codes)
+
+
+def parted(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """(names, options with their values)."""
+    named: list[str] = []
+    flags: list[str] = []
+    for before, one in zip(["", *arguments], arguments, strict=False):
+        takes_value = before.startswith("--") and before != "--json" and "=" not in before
+        (flags if one.startswith("-") or takes_value else named).append(one)
+    return named, flags
 
 
 if __name__ == "__main__":

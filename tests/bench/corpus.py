@@ -1,18 +1,25 @@
 """A store of any size for the recall bench: made-up memories of the kinds that coding agents keep, always the same.
 
-Word frequencies fall as in real text (Zipf), a fifth of the records is Chinese, and each has words of its own: file
-names, identifiers, error codes, versions. A *needle* event is a long tool output in which some of one record's words
-are hidden.
+Word frequencies fall as in real text (Zipf); the frequent ones are those of recorded sessions, so that real events
+meet long posting lists. A fifth of the records is Chinese, and each has words of its own: file names, identifiers,
+error codes, versions. A *needle* event is a long tool output in which some of one record's words are hidden.
 """
 
 import bisect
+import functools
 import itertools
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
-SYLLABLES = "ba be bo ca ce co da de di do fa fe fi ga go ha he ka ki la le li lo ma me mi mo na ne no pa pe po ra re ri".split()
-HAN = "数据库备份部署测试脚本缓存令牌连接超时配置环境变量日志错误服务接口版本迁移分支合并构建依赖容器端口权限用户密钥索引队列任务调度"
+from tests.bench import recorded
+
+_LATIN = "ba be bo ca ce co da de di do fa fe fi ga go ha he ka ki la le li lo ma me mi mo na ne no pa pe po ra re ri"
+SYLLABLES = _LATIN.split()
+HAN = (
+    "数据库备份部署测试脚本缓存令牌连接超时配置环境变量日志错误服务接"
+    "口版本迁移分支合并构建依赖容器端口权限用户密钥索引队列任务调度"
+)
 WORDS = 60_000
 PER_FILE = 200
 _FORMS = (
@@ -28,47 +35,65 @@ class Vocabulary:
 
     def __init__(self) -> None:
         chance = random.Random(7)
-        self.words = ["".join(chance.choice(SYLLABLES) for _ in range(chance.randint(2, 5))) for _ in range(WORDS)]
+        real = recorded.words()
+        self.words = [
+            *real,
+            *("".join(chance.choice(SYLLABLES) for _ in range(chance.randint(2, 5))) for _ in range(WORDS)),
+        ]
+        del self.words[WORDS:]
         self._sums = list(itertools.accumulate(1 / (rank + 10) for rank in range(WORDS)))
 
     def word(self, chance: random.Random) -> str:
         return self.words[bisect.bisect(self._sums, chance.random() * self._sums[-1])]
 
 
+@functools.cache
+def vocabulary() -> Vocabulary:
+    """The one vocabulary, made when it is first needed."""
+    return Vocabulary()
+
+
 def texts(count: int) -> Iterator[str]:
-    """`count` memories of about 200 bytes."""
-    vocabulary = Vocabulary()
+    """`count` memories of about 160 bytes."""
+    word = vocabulary().word
     for number in range(count):
         chance = random.Random(number)
         error = f"E{chance.randint(1000, 9999)}"
-        name = f"{vocabulary.word(chance)}_{vocabulary.word(chance)}"
-        path = f"src/{vocabulary.word(chance)}/{name}{number % 9973}.py"
+        name = f"{word(chance)}_{word(chance)}"
+        path = f"src/{word(chance)}/{name}{number % 9973}.py"
         if number % 5 == 4:
             han = "".join(chance.choice(HAN) for _ in range(40))
             yield f"{han[:12]}的{han[12:25]}，{name} {error}，{han[25:]}。"
             continue
-        letters = {letter: vocabulary.word(chance) for letter in "abcdefghijklmnopq"}
+        letters = {letter: word(chance) for letter in "abcdefghijklmnopq"}
         yield _FORMS[number % len(_FORMS)].format(
-            **letters, id=f"{name}{number}", error=error, path=path, line=number % 900, version=f"{number % 9}.{number % 31}"
+            **letters,
+            id=f"{name}{number}",
+            error=error,
+            path=path,
+            line=number % 900,
+            version=f"{number % 9}.{number % 31}",
         )
 
 
 def needle(text: str, seed: int) -> str:
     """A tool output of 2 to 3.5 KB with 45 % of a record's words hidden in it."""
-    vocabulary, chance = _SHARED, random.Random(seed)
-    own = [word for word in text.split() if chance.random() < 0.45]
+    word, chance = vocabulary().word, random.Random(seed)
+    own = [one for one in text.split() if chance.random() < 0.45]
     lines = [
-        f"  File \"src/{vocabulary.word(chance)}/{vocabulary.word(chance)}.py\", line {chance.randint(1, 900)}, in "
-        f"{vocabulary.word(chance)} {vocabulary.word(chance)}_{vocabulary.word(chance)} {vocabulary.word(chance)}"
-        for _ in range(chance.randint(20, 36))
+        f'  File "src/{word(chance)}/{word(chance)}.py", line {chance.randint(1, 900)}, in '
+        f"{word(chance)} {word(chance)}_{word(chance)} {word(chance)}"
+        for _ in range(chance.randint(28, 50))
     ]
-    for word in own:
-        place = chance.randrange(len(lines))
-        lines[place] += f" {word}"
+    for one in own:
+        lines[chance.randrange(len(lines))] += f" {one}"
     return "\n".join(lines)
 
 
-_SHARED = Vocabulary()
+def file_of(folder: Path, place: int, per_file: int = PER_FILE) -> Path:
+    """The file that `write` puts record `place` into."""
+    number = place // per_file
+    return folder / f"{number // 500:03d}" / f"{number:05d}.md"
 
 
 def write(folder: Path, count: int, per_file: int = PER_FILE) -> None:
@@ -80,6 +105,6 @@ def write(folder: Path, count: int, per_file: int = PER_FILE) -> None:
         if not chunk:
             return
         body = "\n".join(f"<!-- memory:mem_{place:032x} created={place} -->\n{text}\n" for place, text in chunk)
-        target = folder / f"{number // 500:03d}"
-        target.mkdir(exist_ok=True)
-        (target / f"{number:05d}.md").write_text(body, encoding="utf-8")
+        target = file_of(folder, number * per_file, per_file)
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(body, encoding="utf-8")

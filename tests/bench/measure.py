@@ -105,11 +105,11 @@ def report(title: str, figures: Sequence[Figure], before: dict[str, Any], *, as_
 
 
 def run(title: str, measure: Callable[[argparse.Namespace], Sequence[Figure]], **options: Any) -> None:
-    """A bench's command line: `--json`, and its own integer options with their defaults."""
+    """A bench's command line: `--json`, and its own options with their defaults, numbers or text."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     for name, default in options.items():
-        parser.add_argument(f"--{name}", type=int, default=default)
+        parser.add_argument(f"--{name}", type=type(default), default=default)
     given = parser.parse_args()
     before = noise()
     report(title, measure(given), before, as_json=given.json)

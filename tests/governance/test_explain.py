@@ -1,7 +1,7 @@
 """The audit in plain words."""
 
 from governance.contracts import Action, AuditEntry, AuditKind, CandidateTrace, VerdictTrace
-from governance.explain import REASONS, explain, sentence
+from governance.explain import DECIDED, REASONS, explain, sentence
 from recall.contracts import ArmReport
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
@@ -53,6 +53,12 @@ def test_what_happened_afterwards_is_told_in_order() -> None:
         f"packet {PACKET} reached the agent at post-tool. []",
         f"the user called {a_memory_id()} useful. []",
     ]
+
+
+def test_what_the_user_did_with_a_memory_is_told_in_words() -> None:
+    entries = [an_entry(kind=AuditKind.FEEDBACK, outcome=verb, memory_id=a_memory_id()) for verb in DECIDED]
+
+    assert told(*entries[::-1]) == [f"the user {word} {a_memory_id()}. []" for word in DECIDED.values()]
 
 
 def test_entries_of_the_same_instant_keep_the_order_in_which_they_were_written() -> None:

@@ -90,12 +90,17 @@ def request(number: int, method: str, params: Json) -> bytes:
 class RunningDaemon:
     """`python -m host.daemon` on `folder`. Use as a block, or start, kill and start again on the same data."""
 
-    def __init__(self, folder: Path, *, home: Path | None = None, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, home: Path | None = None, env: dict[str, str] | None = None, engine: bool = False
+    ) -> None:
+        """`engine`: search by meaning too. Off unless a test is about it: its model takes a second and 150 MB."""
         self.folder = folder
+        self.engine = engine
         self.home = home or folder / "home"
         self.data = folder / "data"
         self.socket = folder / "s" / "d.sock"
         self.log = folder / "daemon.log"
+        self.command: tuple[str, ...] = (sys.executable, "-m", "host.daemon")
         self._env = env or {}
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -115,10 +120,13 @@ class RunningDaemon:
         self.home.mkdir(parents=True, exist_ok=True)
         self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings = self.data / "config.toml"
+        if not self.engine and not settings.exists():
+            settings.write_text("[recall]\nengine = false\n", encoding="utf-8")
         begun = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "host.daemon"],
+                self.command,
                 cwd=self.folder,
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,

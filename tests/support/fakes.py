@@ -1,18 +1,21 @@
 """Fakes of the ports: they pass the conformance suites of what they stand for (tests/test_fakes.py)."""
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from recall.contracts import Candidate, Flag, RuntimeScope, Status, TermStatistics, visible
+from recall.contracts import Candidate, Database, Flag, RuntimeScope, Status, TermStatistics, visible
+from recall.errors import ArmUnavailable
 
 T = TypeVar("T")
 
 
 class FakeDatabase:
-    """A `Database` in memory. `fail_next` makes the next write raise in the COMMIT's place, and undoes it."""
+    """A `Rebuildable` in memory. `fail_next` makes the next write raise in the COMMIT's place, and undoes it."""
 
     def __init__(self, scripts: Sequence[str] = ()) -> None:
+        self._scripts = scripts
         self.connection = sqlite3.connect(":memory:", isolation_level=None)
         self.fail_next: Exception | None = None
         self.writes = 0
@@ -39,6 +42,20 @@ class FakeDatabase:
             return work(self.connection)
         finally:
             self.connection.execute("PRAGMA query_only = OFF")
+
+    def lost(self) -> bool:
+        return False
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[Database]:
+        fresh = FakeDatabase(self._scripts)
+        try:
+            yield fresh
+        except BaseException:
+            fresh.close()
+            raise
+        self.connection.close()
+        self.connection = fresh.connection
 
     def close(self) -> None:
         self.connection.close()
@@ -80,6 +97,17 @@ class FakeIndex:
         eligible = self._eligible(scope)
         counts: Mapping[str, int] = {term: sum(term in c.terms for c in eligible) for term in terms}
         return TermStatistics(total=len(eligible), counts={term: count for term, count in counts.items() if count})
+
+    async def eligible(self, rows: Sequence[int], scope: RuntimeScope, epoch: int) -> Sequence[Candidate]:
+        """Rows are places in the list, of epoch 1."""
+        self.asked += 1
+        if epoch != 1:
+            raise ArmUnavailable("stale-vectors")
+        kept = self._eligible(scope)
+        return [self._candidates[row] for row in rows if self._candidates[row] in kept]
+
+    def partial(self, scope: RuntimeScope) -> bool:
+        return False
 
     def hot(self, scope: RuntimeScope) -> Sequence[Candidate]:
         self.asked += 1

@@ -1,10 +1,11 @@
 """A library over files in a folder, for tests of recall: write files, adopt, ask."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from host.database import open_database
+from host.swapping import open_swappable
 from recall.analyzer import distinct
 from recall.contracts import MemoryRecord, Origin, RuntimeScope, ScopeRef
 from recall.edits import render
@@ -15,13 +16,38 @@ from tests.support.clock import START
 
 
 @asynccontextmanager
-async def a_library(folder: Path) -> AsyncIterator[Library]:
+async def a_library(folder: Path, patience_seconds: float = 5.0) -> AsyncIterator[Library]:
     """A library whose index lies in `folder`; opened again, it finds what it left."""
     folder.mkdir(parents=True, exist_ok=True)
-    async with open_database(folder / "index.db", SCHEMA, durable=False) as database:
-        library = Library(database)
+    async with open_swappable(folder / "index.db", SCHEMA) as database:
+        library = Library(database, patience_seconds=patience_seconds)
         await library.open()
-        yield library
+        try:
+            yield library
+        finally:
+            await library.close()
+
+
+@asynccontextmanager
+async def following(library: Library) -> AsyncIterator[None]:
+    """The library follows its files within the block."""
+    stop = asyncio.Event()
+    task = asyncio.create_task(library.follow(stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait until something holds that goes on in the background."""
+    async with asyncio.timeout(10):
+        while True:
+            holds = condition()
+            if holds if isinstance(holds, bool) else await holds:
+                return
+            await asyncio.to_thread(lambda: None)
 
 
 def a_root(folder: Path, scope: ScopeRef | None = None, *, writable: bool = True, origin: Origin = Origin.USER) -> Root:

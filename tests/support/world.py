@@ -13,6 +13,7 @@ from host.claims import Ask, Settled
 from host.clock import SetClock
 from host.compose import Setup, open_parts
 from host.contracts import Claim, Claimed, Surface
+from host.homes import Homes
 from host.parts import Parts
 from host.policy import Policy
 from host.runtime import SessionRuntime
@@ -95,7 +96,11 @@ class RunningClock(SetClock):
 
 @asynccontextmanager
 async def a_world(
-    folder: Path, policy: Policy | None = None, start: int = START, clock: SetClock | None = None
+    folder: Path,
+    policy: Policy | None = None,
+    start: int = START,
+    clock: SetClock | None = None,
+    homes: Homes | None = None,
 ) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +109,12 @@ async def a_world(
     clock = clock or SetClock(start)
     tasks = Tasks(log)
     setup = Setup(
-        data=folder, database=folder / "log.db", index=folder / "index.db", key=KEY, policy=policy or Policy()
+        data=folder,
+        database=folder / "log.db",
+        index=folder / "index.db",
+        key=KEY,
+        policy=policy or Policy(),
+        homes=homes,
     )
     opened = folder / "opened"  # ids of a later start must differ from those of an earlier one
     opened.write_bytes(opened.read_bytes() + b"." if opened.exists() else b".")
