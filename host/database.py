@@ -58,6 +58,12 @@ class SqliteDatabase:
         result: T = await _hop(reader, work)
         return result
 
+    async def cut_log(self) -> bool:
+        """Write the log into the file and cut it to nothing: what was deleted stands in it, too. False: somebody reads
+        just now."""
+        busy: bool = await _hop(self._writer, _cut_log)
+        return not busy
+
     async def run_writer(self) -> None:
         """The writer task: commits batch after batch, and ends once `close` was called and the queue is empty."""
         stopping = False
@@ -189,6 +195,15 @@ def _prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
         )
     for number in range(version, len(migrations)):
         _migrate(connection, migrations[number], number + 1)
+
+
+def _cut_log(connection: sqlite3.Connection) -> bool:
+    """Whether somebody was in the way. Between two transactions, and not for long: others wait to write."""
+    connection.execute(f"PRAGMA busy_timeout = {CACHE_READER_BUSY_MS}")
+    try:
+        return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
 
 def _prepare_reader(connection: sqlite3.Connection, durable: bool) -> None:

@@ -22,7 +22,7 @@ from host.verbs import Table, incomplete, reach
 from recall import survey
 from recall.analyzer import distinct
 from recall.code_anchors import AnchorState, Found, locate
-from recall.contracts import Frozen, MemoryRecord, RecordState, RuntimeScope, Scope
+from recall.contracts import Candidate, Frozen, MemoryRecord, RecordState, RuntimeScope, Scope
 from recall.documents import Document, read
 from recall.lint import (
     Flaw,
@@ -103,7 +103,7 @@ class Lint:
 
     async def _outside(self, workspace: str) -> list[Flaw]:
         """Memory folders of this workspace that are links to somewhere else."""
-        top = str(_top(workspace)) + os.sep if os.path.isabs(workspace) else "\0"
+        top = str(_top(workspace)) + os.sep if _is_place(workspace) else "\0"
         status = await self._parts.library.status()
         return [
             of_report(one.state, Spot(file=one.file), one.problem)
@@ -136,10 +136,9 @@ class Lint:
         found: list[Flaw] = []
         for _, _, record in sorted(walk.newest, key=lambda one: one[:2], reverse=True):
             terms = distinct(record.text)[:ASKED_TERMS]
-            for one in await index.match(terms, only(record.scope), NEIGHBOURS):
-                if one.state is RecordState.ANCHORED and one.created_at < record.created_at:
-                    for otherwise in of_update(one.payload, Spot(file="", memory_id=one.memory_id), record):
-                        found.append(await self._placed(otherwise, scope))
+            near = await index.match(terms, only(record.scope), NEIGHBOURS)
+            for otherwise in await asyncio.to_thread(_updates, near, record):
+                found.append(await self._placed(otherwise, scope))
         return found
 
     async def _placed(self, one: Flaw, scope: RuntimeScope) -> Flaw:
@@ -185,6 +184,16 @@ def _page(scope: RuntimeScope, after: int) -> Callable[[sqlite3.Connection], tup
     return lambda connection: survey.walk(connection, scope, after, PAGE)
 
 
+def _updates(near: Sequence[Candidate], record: MemoryRecord) -> list[Flaw]:
+    """Which of its neighbours a record says otherwise than."""
+    older = [one for one in near if one.state is RecordState.ANCHORED and one.created_at < record.created_at]
+    return [
+        otherwise
+        for one in older
+        for otherwise in of_update(one.payload, Spot(file="", memory_id=one.memory_id), record)
+    ]
+
+
 def _families(record: MemoryRecord) -> tuple[str, ...]:
     """What the screen finds in a record and acts on, each once."""
     found = screen("\n".join((record.title or "", record.text, *record.tags)))
@@ -203,7 +212,7 @@ def _indexes(files: Sequence[str]) -> list[Flaw]:
 
 def _places(records: Sequence[tuple[MemoryRecord, Spot]], workspace: str) -> list[Flaw]:
     """How the places in the code stand that these records are about; each file is read once."""
-    if not os.path.isabs(workspace):
+    if not _is_place(workspace):
         return []
     top = str(_top(workspace))
     texts: dict[str, str | None] = {}
@@ -225,6 +234,10 @@ def _text(top: str, path: str) -> str | None:
         return None
     found = read(top, path)
     return found.data.decode("utf-8", "replace") if isinstance(found, Document) else None
+
+
+def _is_place(workspace: str) -> bool:
+    return os.path.isabs(workspace) and "\0" not in workspace
 
 
 def _top(workspace: str) -> Path:

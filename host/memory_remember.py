@@ -3,6 +3,7 @@ named, and nothing is replaced that the person did not name. When the index cann
 everything is kept: a double is cheaper than a loss.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -107,7 +108,7 @@ class Remember:
         async with self._parts.writing:
             replaced = await self._replaceable(params.supersedes, root, scope)
             beside = await self._neighbours.of(words, root.scope)
-            known = self._neighbours.compared(words, beside)
+            known = await asyncio.to_thread(self._neighbours.compared, words, beside)  # long texts take long
             if isinstance(known, Same) and not params.anyway:
                 same = next(one for one in beside if one.memory_id == known.id)
                 return await self._said_again(same, params, words, replaced)
@@ -167,7 +168,7 @@ class Remember:
             return msgspec.structs.replace(answer, sightings=await self._parts.marks.sightings(record.memory_id))
         if params.pinned and not record.pinned:
             await put(self._parts, msgspec.structs.replace(record, pinned=True), locator, scope)
-        others = [one for one in replaced if one[0].memory_id != record.memory_id]
+        others = [] if words.poisoned else [one for one in replaced if one[0].memory_id != record.memory_id]
         return msgspec.structs.replace(
             answer,
             superseded=tuple(await self._supersede(others, record.memory_id)),

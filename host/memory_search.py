@@ -11,7 +11,7 @@ from host.verbs import Table, incomplete, reach
 from recall import survey
 from recall.analyzer import distinct
 from recall.associate import associate
-from recall.contracts import ArmReport, Cue, CuePart, Flag, Found, Frozen, RuntimeScope, ScopeRef
+from recall.contracts import ArmReport, Cue, CuePart, Flag, Found, Frozen, RuntimeScope, ScopeRef, SourceName
 from recall.errors import IndexFault
 from recall.fusion import Fused, fuse
 from recall.lookup import View
@@ -20,6 +20,7 @@ from recall.survey import LeftOut
 
 MAX_HITS = 500
 ASKED = 50  # candidates of each source at least: scores are measured against the others
+NEAR = 0.2  # similarity below which a record that shares no word with the query is no answer to a person
 ASKED_TERMS = 256  # of a query; a longer one is a text that was pasted
 
 
@@ -100,6 +101,7 @@ class Search:
             return Hits(hits=(), degraded=incomplete(self._parts, scope), arms=())
         found = await self._found(params.query, terms, scope, limit)
         fused, conflicts = fuse(found.candidates, self._parts.host.policy.rank.fusion)
+        fused = [one for one in fused if _is_near(one)]
         fused.sort(key=lambda one: (-one.relevance, one.candidate.memory_id))
         asked = frozenset(found.statistics.counts) if params.explain else None
         return Hits(
@@ -156,3 +158,8 @@ class Search:
             filtered=(*aside, *twofold),
             fusion=Fusion(lexical=self._parts.host.policy.rank.fusion.lexical),
         )
+
+
+def _is_near(one: Fused) -> bool:
+    """Something is always nearest; whether it is near, the words say, or the similarity as such."""
+    return SourceName.LEXICAL in one.confidences or max(one.confidences.values()) >= NEAR

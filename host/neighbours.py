@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 from host.parts import Parts
 from host.verbs import Clean
+from recall import survey
 from recall.analyzer import distinct
 from recall.compare import Comparison, compare, same
 from recall.contracts import Candidate, MemoryLocator, Origin, RecordState, RuntimeScope, Scope, ScopeRef
 from recall.errors import IndexFault
 from recall.library import Root
+from recall.lookup import View
+from recall.rank import DropReason
 
 NEIGHBOURS = 16
 ASKED_TERMS = 512
@@ -36,7 +39,20 @@ class Neighbours:
             return ()
         own = [one for one in found if one.state is RecordState.ANCHORED]
         now = await self._parts.library.verify([one.memory_id for one in own], view) if own else {}
-        return [one for one in own if now.get(one.memory_id) == one.record_digest]
+        standing = [one for one in own if now.get(one.memory_id) == one.record_digest]
+        return [*standing, *await self._quarantined(words, terms, view)] if words.poisoned else standing
+
+    async def _quarantined(self, words: Clean, terms: Sequence[str], scope: RuntimeScope) -> Sequence[Candidate]:
+        """Records in quarantine that say the same. They are never found, but the words need not be kept twice."""
+        now = self._parts.clock.now()
+        view = View(scope=scope, now=now)
+        try:
+            aside = await self._parts.library.survey(lambda connection: survey.left_out(connection, terms, view))
+            ids = [one.memory_id for one in aside if one.reason is DropReason.QUARANTINED]
+            held = await self._parts.library.snapshot(now).by_id(ids, scope) if ids else ()
+        except IndexFault:
+            return ()
+        return [one for one in held if one.state is RecordState.ANCHORED and same(words.text, one.payload)]
 
     def compared(self, words: Clean, beside: Sequence[Candidate]) -> Comparison:
         """What a person's words are to their neighbours. They stand beside what was imported and says the same."""

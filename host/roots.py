@@ -3,6 +3,7 @@ those that agent products keep themselves (read as imported and never believed t
 """
 
 import asyncio
+import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -46,7 +47,7 @@ class Roots:
             return None
         top = repository_root(path) or Path(path)
         folder = top / REPOSITORY_FOLDER / "memory"
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             return None
         scope = ScopeRef(kind=Scope.WORKSPACE, key=workspace)
         return Root(path=str(folder), scope=scope, origin=Origin.IMPORTED, inside=str(top))
@@ -66,7 +67,7 @@ class Roots:
 
     def _present(self, path: str, workspace: str) -> list[Root]:
         roots = [self.user(), *([self.private(workspace)] if workspace else []), self.repository(path, workspace)]
-        return [root for root in roots if root is not None and Path(root.path).is_dir()]
+        return [root for root in roots if root is not None and os.path.isdir(root.path)]
 
     def _news(self, path: str, workspace: str) -> list[tuple[Root, str | None]]:
         """Products' files that were not adopted yet, or not as they are now."""

@@ -79,6 +79,15 @@ class SwappableDatabase:
         finally:
             used.leave()
 
+    async def cut_log(self) -> bool:
+        """Write the log into the file and cut it to nothing; False when somebody reads just now."""
+        used = self._current
+        used.enter()
+        try:
+            return await used.database.cut_log()
+        finally:
+            used.leave()
+
     def lost(self) -> bool:
         """Whether the file was taken away from under us, or cut short: it never shrinks by itself."""
         used = self._current

@@ -184,7 +184,7 @@ class Catalogue:
             await self._mended()
         if None in asked.values():
             self._whole.update(path for path, names in asked.items() if names is None)
-            await self.standing.tidy_if_needed()
+            self.standing.tidy_if_grown()
         take_away(self._owed, asked)
         if not self._owed and not self._due:
             self._failures, self.health.problem = 0, ""
@@ -267,11 +267,18 @@ class Catalogue:
         try:
             if self._tick % TIDY_TICKS == 0:
                 await self.standing.tidy_if_needed()
-            asked = await self._news(paths)
-            if asked:
-                await self.take_in(asked)
+            await self._look(await self._news(paths))
         except (IndexFault, sqlite3.DatabaseError):
             pass  # to be read in `status`; what could not be taken in is owed
+
+    async def _look(self, asked: Asked) -> None:
+        """Take in files that are named; whole roots are waited for within patience, for other news may come."""
+        named = {path: names for path, names in asked.items() if names is not None}
+        wholes = [self._take_whole(path) for path in asked if path not in named]
+        if named:
+            await self.take_in(named)
+        for task in wholes:
+            await self._chores.wait(task, self._patience)
 
     async def _news(self, paths: frozenset[str] | None) -> Asked:
         """What must be looked at: what was heard of, what no notification tells of, and what is owed."""

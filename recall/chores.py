@@ -19,11 +19,14 @@ class Chores:
         return task
 
     async def wait(self, task: "asyncio.Task[None]", patience_seconds: float) -> None:
-        """Wait for a task until it is that old; it goes on. So whoever comes late does not wait at all."""
+        """Wait for a task until it is that old; it goes on. So whoever comes late does not wait at all. Raises what the
+        task raised."""
         begun = self._tasks.get(task)
         if begun is not None:
             left = begun + patience_seconds - asyncio.get_running_loop().time()
             await asyncio.wait([task], timeout=max(0.0, left))
+        if task.done() and not task.cancelled():
+            task.result()
 
     async def close(self) -> None:
         """Cancel what goes on, and wait until it has ended."""

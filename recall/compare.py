@@ -31,7 +31,7 @@ from recall.compare_words import (
     SLOT,
 )
 from recall.contracts import Frozen
-from recall.contradiction import contradicts
+from recall.contradiction import LONGEST_SENTENCE, contradicts
 
 COMPARED = 2_000  # characters of a text that are read for an update
 SENTENCES = 12  # of a text that are compared with those of the other
@@ -188,7 +188,7 @@ def _bare(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _sentences(text: str) -> tuple[_Sentence, ...]:
-    parts = _SENTENCE.split(unicodedata.normalize("NFKC", text))
+    parts = _SENTENCE.split(unicodedata.normalize("NFKC", text)[:COMPARED])  # one character can become eighteen
     read = (_Sentence(_tokens(SINCE.sub(" ", part)), tuple(SINCE.findall(part))) for part in parts)
     return tuple(sentence for sentence in read if len(sentence.tokens) >= 3)[:SENTENCES]
 
@@ -223,6 +223,8 @@ def _differs_in_value(one: _Sentence, two: _Sentence) -> bool:
 
 def _region(one: tuple[_Token, ...], two: tuple[_Token, ...]) -> _Region | None:
     """The one place where two sentences that are otherwise alike differ."""
+    if max(len(one), len(two)) > LONGEST_SENTENCE:
+        return None
     texts, others = [token.text for token in one], [token.text for token in two]
     codes = SequenceMatcher(None, texts, others, autojunk=False).get_opcodes()
     changes = [code for code in codes if code[0] != "equal"]

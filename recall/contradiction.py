@@ -13,6 +13,8 @@ from functools import cached_property, lru_cache
 from recall.analyzer import distinct, entities, normal
 
 COMPARED = 2_000  # characters of a text that are read: every clause meets every clause of the other
+MOST_PARTS = 64  # clauses, and sentences, of a text that are compared
+LONGEST_SENTENCE = 256  # tokens: matching two sequences that repeat themselves costs the cube of their length
 SHARED_CLAUSE = 0.5  # share of the shorter clause's terms that two opposite clauses have in common
 SHARED_SHORT = 0.8  # the same when only three terms are shared
 SHARED_SUBJECT = 0.3  # share of the older text, without what is replaced, that a text which replaces it says too
@@ -57,21 +59,26 @@ class Reading:
         return frozenset(distinct(self.text))
 
     @cached_property
+    def plain(self) -> str:
+        """The text as its words are looked for: one character can become eighteen."""
+        return normal(self.text).lower()[:COMPARED]
+
+    @cached_property
     def denies(self) -> bool:
         """Whether any word of the text denies."""
-        return _DENIAL.search(normal(self.text).lower()) is not None
+        return _DENIAL.search(self.plain) is not None
 
     @cached_property
     def clauses(self) -> tuple[tuple[frozenset[str], bool], ...]:
         """(terms, denies) of each clause that says something."""
-        parts = [part for part in _CLAUSE.split(normal(self.text).lower()) if part and part.strip()]
+        parts = [part for part in _CLAUSE.split(self.plain) if part and part.strip()][:MOST_PARTS]
         read = ((frozenset(distinct(part)), _DENIAL.search(part) is not None) for part in parts)
         return tuple((terms, denies) for terms, denies in read if len(terms) >= 2)
 
     @cached_property
     def sentences(self) -> tuple[tuple[str, ...], ...]:
-        parts = _SENTENCE.split(normal(self.text).lower())
-        return tuple(tokens for part in parts if (tokens := _tokens(part)))
+        parts = _SENTENCE.split(self.plain)
+        return tuple(tokens for part in parts if (tokens := _tokens(part)))[:MOST_PARTS]
 
     @cached_property
     def openings(self) -> frozenset[str]:
@@ -86,7 +93,7 @@ class Reading:
     @cached_property
     def replaced(self) -> tuple[frozenset[str], ...]:
         """The terms of each thing that the text says is no longer so."""
-        return tuple(frozenset(distinct(found)) for found in _REPLACED.findall(normal(self.text).lower()))
+        return tuple(frozenset(distinct(found)) for found in _REPLACED.findall(self.plain))
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -139,7 +146,7 @@ def _other_slot(newer: Reading, older: Reading) -> bool:
 
 
 def _slot_differs(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    if one[0] != two[0] or one == two:
+    if one[0] != two[0] or one == two or max(len(one), len(two)) > LONGEST_SENTENCE:
         return False
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]

@@ -259,7 +259,9 @@ def _read_at(folder: int, name: str, *, alone: bool = False) -> Document | Unrea
         os.close(handle)
         return Unreadable(reason="too-large" if seen.st_size > LARGEST else "hard-link")
     with os.fdopen(handle, "rb") as stream:
-        data = stream.read(LARGEST + 1)
+        data = stream.read(seen.st_size + 1)
+        if len(data) > seen.st_size:  # it has grown since
+            data += stream.read(LARGEST)
     return Document(data=data, stamp=stamp_of(seen)) if len(data) <= LARGEST else Unreadable(reason="too-large")
 
 

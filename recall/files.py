@@ -99,8 +99,9 @@ def parse(data: bytes, home: FileHome) -> ParsedFile:
     if reason is not None:
         return ParsedFile(digest=seen, newline=newline, refused=reason)
     flat = Flat(data)
-    closed = fences(flat).closed
-    marks = landmarks(flat, between(flat, closed), MOST_RECORDS)
+    fenced = fences(flat)
+    closed = fenced.closed
+    marks = None if fenced.more else landmarks(flat, between(flat, closed), MOST_RECORDS)
     if conflicted(flat, between(flat, closed)):
         return ParsedFile(digest=seen, newline=newline, refused="conflict-markers")
     if marks is None:

@@ -5,6 +5,7 @@ beginnings of lines in a *flat* copy, which has the same length and one kind of 
 file; a line's `end` is before its line end.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -13,13 +14,16 @@ from recall.markers import looks_like_marker
 
 BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\n\x0b\x0c\0"
+MOST_FENCES = (
+    20_000  # lines that begin or end one, of a file: a repository may hold files that were made to keep us busy
+)
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
 _HEADING = re.compile(rb" {0,3}(#{1,6})(?:[ \t]|\Z)")
 _CONFLICT = (b"<<<<<<<", b"=======", b">>>>>>>")
 _BLOCK = re.compile(rb" {0,3}<!--[ \t]*remora-pre:(begin|end)(?:[ \t]+v\d+)?[ \t]*-->[ \t]*")
 _FENCES = rb" {0,3}(?:```|~~~)"
-_MARKS = rb" {0,3}(?:<!--[ \t]*(?:memory|remora-pre):|#)"
+_MARKS = rb" {0,3}(?:<!--[ \t]*(?:memory|remora-pre):|#{1,6}(?:[ \t\n\0]|\Z))"
 _CONFLICTS = rb"(?:<<<<<<<|=======|>>>>>>>)(?=[ \t\n\0]|\Z)"
 _FIRST_FENCE, _NEXT_FENCE = re.compile(_FENCES), re.compile(b"\n" + _FENCES)
 _FIRST_MARK, _NEXT_MARK = re.compile(_MARKS), re.compile(b"\n" + _MARKS)
@@ -110,19 +114,22 @@ class Ruler:
 
 class Fences(NamedTuple):
     """The code fences that are closed, as spans of whole lines, and the first one that nothing closes (it hides
-    nothing)."""
+    nothing). `more`: there are more lines of fences than were looked at."""
 
     closed: Sequence[Span]
     open: bytes
+    more: bool = False
 
 
-def fences(flat: Flat) -> Fences:
-    """The code fences of a file."""
+def fences(flat: Flat, most: int = MOST_FENCES) -> Fences:
+    """The code fences of a file, among its first `most` lines that begin or end one."""
+    lines = _lines(flat, _FIRST_FENCE, _NEXT_FENCE, Span(flat.first, len(flat.bytes)))
     found = [
         (line, match[1], match[2].strip())
-        for line in _lines(flat, _FIRST_FENCE, _NEXT_FENCE, Span(flat.first, len(flat.bytes)))
+        for line in itertools.islice(lines, most)
         if (match := _FENCE.fullmatch(flat.data, line.start, line.end))
     ]
+    more = next(lines, None) is not None
     longest: list[tuple[int, int]] = [(0, 0)]  # from each fence line on: the longest of "`" and of "~" that can close
     for _, marks, rest in reversed(found):
         ticks, tildes = longest[-1]
@@ -144,7 +151,7 @@ def fences(flat: Flat) -> Fences:
                 opener, opened = marks, line.start
             else:
                 unclosed = unclosed or marks
-    return Fences(closed, unclosed)
+    return Fences(closed, unclosed, more)
 
 
 def between(flat: Flat, closed: Sequence[Span]) -> Iterator[Span]:
@@ -157,9 +164,8 @@ def between(flat: Flat, closed: Sequence[Span]) -> Iterator[Span]:
 
 
 def landmarks(flat: Flat, regions: Iterable[Span], most: int) -> list[Landmark] | None:
-    """Markers, headings and block lines in those regions; None when there are more than `most` markers and headings."""
+    """Markers, headings and block lines in those regions; None when there are more than `most`."""
     found: list[Landmark] = []
-    starts = 0
     for region in regions:
         for line in _lines(flat, _FIRST_MARK, _NEXT_MARK, region):
             text = flat.data[line.start : line.end]
@@ -167,13 +173,9 @@ def landmarks(flat: Flat, regions: Iterable[Span], most: int) -> list[Landmark] 
                 found.append(Anchor(*line))
             elif block := _BLOCK.fullmatch(text):
                 found.append(Block(*line, block[1] == b"begin"))
-                continue
             elif known := heading(text):
                 found.append(Heading(*line, *known))
-            else:
-                continue
-            starts += 1
-            if starts > most:
+            if len(found) > most:
                 return None
     return found
 

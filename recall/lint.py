@@ -140,7 +140,7 @@ def in_order(flaws: Iterable[Flaw]) -> list[Flaw]:
 def of_report(state: str, spot: Spot, problem: str) -> Flaw:
     """What the index reports: how a marker stands, or why a file is not used."""
     if state in (RecordState.MALFORMED_ANCHOR, RecordState.DUPLICATE_ANCHOR):
-        return flaw(state, spot, f"{problem} The record is not used.")
+        return flaw(state, spot, f"{problem.rstrip('.')}. The record is not used.")
     if state in (RecordState.ORPHAN_ANCHOR, RecordState.ORPHAN_CONTENT):
         return flaw(state, spot, f"{problem} It is no memory.")
     if state == "link-outside-root":

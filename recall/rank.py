@@ -337,4 +337,9 @@ def _best_first(one: Scored) -> tuple[float, str]:
 
 
 def _terms(candidate: Candidate) -> frozenset[str]:
-    return frozenset(candidate.terms or distinct(candidate.payload))
+    """What it says, and its title. The index holds words of its tags as well: they tell where it is from."""
+    terms = frozenset(candidate.terms or distinct(candidate.payload))
+    if not (candidate.terms and candidate.tags):
+        return terms
+    text = f"{candidate.title or ''}\n{candidate.payload}".lower()
+    return terms - {term for term in distinct(" ".join(candidate.tags)) if term not in text}

@@ -51,6 +51,7 @@ class Rebuild:
         old = await self._old(tables.carried) or Carried()
         old = old._replace(epoch=max(old.epoch, epoch))
         async with AsyncExitStack() as stack:
+            stack.enter_context(self.work.of(0))  # all roots are one piece of work
             async with self.index.aside() as fresh:
                 await fresh.write(lambda connection: tables.begin(connection, self.written_by, old))
                 sync = self._sync(fresh)

@@ -18,6 +18,7 @@ from recall.snapshot import Health
 SETTLE_SECONDS = 1.0  # how long after a change what it left is put in order
 TIDY_SECONDS = 0.25  # how long somebody waits for the last trace of a forgotten record to go
 MERGED_PAGES = 64  # of the postings, by one transaction
+CUTS = 10  # times that the log is tried to be cut when somebody reads
 MANY = 1000  # records listed by one take-in, after which the postings are merged into one
 
 
@@ -86,9 +87,14 @@ class Standing:
         await self._chores.wait(self._begin_tidy(), TIDY_SECONDS)
 
     async def tidy_if_needed(self) -> None:
-        """Begin to merge the postings when words of records that are gone stand in them, or when much was added."""
-        upto = await self._index.read(tables.untidy)
-        if upto or self._grown > MANY:
+        """Begin to merge the postings when words of records that are gone stand in them."""
+        left: str = await self._index.read(tables.untidy)
+        if left:
+            self._begin_tidy()
+
+    def tidy_if_grown(self) -> None:
+        """Begin to merge the postings when much was added: one segment is searched fastest."""
+        if self._grown > MANY:
             self._begin_tidy()
 
     async def _emptied(self) -> None:
@@ -118,7 +124,11 @@ class Standing:
         try:
             upto = await self._index.read(tables.untidy)
             await self._merge(-MERGED_PAGES)
-            await self._index.write(lambda connection: tables.tidied(connection, upto))
+            for _ in range(CUTS):
+                if await self._index.cut_log():
+                    await self._index.write(lambda connection: tables.tidied(connection, upto))
+                    return
+                await asyncio.sleep(SETTLE_SECONDS)
         except sqlite3.DatabaseError as error:
             self._health.note(error)
 

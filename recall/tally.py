@@ -1,9 +1,10 @@
 """One transaction's changes to the records of the index, and to what is counted over them (M-05, M-06).
 
 A record is *live* when its id occurs once in its scope. The same record in two roots (two worktrees of a repository) is
-live once and a `copy` otherwise; the same id with different contents, or twice within one root, is a `conflict` and
-nobody's: it fails closed until one of them goes. Only live, eligible records are in `posting` and counted in `df`;
-every record that enters or leaves them is a row of `listing`.
+live once and a `copy` otherwise, and so is one committed file that two worktrees have on two branches. Any other id
+with different contents, or twice within one root, is a `conflict` and nobody's: it fails closed until one of them
+goes. Only live, eligible records are in `posting` and counted in `df`; every record that enters or leaves them is a row
+of `listing`.
 """
 
 import json
@@ -20,6 +21,7 @@ _COLUMNS = (
     "id, memory_id, file, scope, digest, mark, standing, legacy, eligible, searchable, pinned, priority, created,"
     " valid_from, expires, line_start, line_end, byte_start, byte_end, length, terms, counts, body"
 )
+_SHARED = "CASE t.origin WHEN 'imported' THEN f.relative ELSE '' END"
 _INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
 
 
@@ -47,6 +49,7 @@ class _Member(NamedTuple):
     eligible: bool
     standing: str  # as stored; empty: not stored yet
     searchable: bool
+    shared: str  # the path below the root, of a file that a repository brings; else empty
 
 
 class _Counted(NamedTuple):
@@ -122,13 +125,15 @@ class Tally:
         }
         groups: dict[tuple[str, int], list[_Member]] = defaultdict(list)
         for memory_id, scope, *rest in self._connection.execute(
-            "SELECT r.memory_id, r.scope, f.root, r.id, r.digest, r.legacy, r.eligible, r.standing, r.searchable"
-            " FROM record r JOIN file f ON f.id = r.file WHERE r.memory_id IN (SELECT value FROM json_each(?))",
+            "SELECT r.memory_id, r.scope, f.root, r.id, r.digest, r.legacy, r.eligible, r.standing, r.searchable,"
+            f" {_SHARED} FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
+            " WHERE r.memory_id IN (SELECT value FROM json_each(?))",
             (asked,),
         ):
             groups[memory_id, scope].append(_Member(*rest))
-        for row, _, scope, entry in self._pending:
-            member = _Member(self._root, row, entry.digest, entry.legacy, entry.eligible, "", False)
+        shared = self._shared({one.file for one in self._pending})
+        for row, file, scope, entry in self._pending:
+            member = _Member(self._root, row, entry.digest, entry.legacy, entry.eligible, "", False, shared[file])
             groups[entry.memory_id, scope].append(member)
         for (memory_id, _), group in groups.items():
             group.sort()
@@ -137,6 +142,15 @@ class Tally:
                 (member, ("conflict", False) if conflict else ("copy", False) if place else ("live", member.eligible))
                 for place, member in enumerate(group)
             ]
+
+    def _shared(self, files: Iterable[int]) -> dict[int, str]:
+        return dict(
+            self._connection.execute(
+                f"SELECT f.id, {_SHARED} FROM file f JOIN root t ON t.id = f.root"
+                " WHERE f.id IN (SELECT value FROM json_each(?))",
+                (json.dumps(sorted(files)),),
+            )
+        )
 
     # -- records
 
@@ -239,11 +253,13 @@ class Tally:
 def _conflicting(group: Sequence[_Member]) -> bool:
     """Whether records with one id in one scope contradict each other: twice in one root, or saying two things.
 
-    The ids of legacy records are derived from their place, nobody gave them twice: one file on two branches, in two
-    worktrees, is no conflict.
+    One file on two branches, in two worktrees, is no conflict: its records have the same place below each root. Nor are
+    legacy records, whose ids are made of their place: nobody gave them twice.
     """
     if len(group) == 1:
         return False
     if len({member.root for member in group}) < len(group):
         return True
-    return len({member.digest for member in group}) > 1 and not all(member.legacy for member in group)
+    if len({member.digest for member in group}) == 1 or all(member.legacy for member in group):
+        return False
+    return len({member.shared for member in group}) > 1 or not group[0].shared

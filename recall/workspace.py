@@ -4,7 +4,8 @@ The key follows git's *common directory* (where the objects are), resolved to it
 subfolder and every symlinked way into a repository give one key; a submodule and a second clone give their own.
 
 Anyone can write a pointer into someone else's repository, an unpacked archive for one, and would see what is remembered
-for it. So a pointer counts only where the git directory points back, and `commondir` only where such a pointer leads.
+for it. So a pointer counts only where the git directory points back, and `commondir` only where such a pointer leads,
+when that is one of the worktrees that the named repository itself holds.
 """
 
 import os
@@ -66,8 +67,8 @@ def _find(start: Path) -> tuple[Path, Path] | None:
         if os.path.isdir(git) and not git.is_symlink():
             if _is_repository(git):
                 return folder, git
-        elif git.exists():
-            target = Path(os.path.realpath(git)) if git.is_dir() else _pointer(git, "gitdir:")
+        elif os.path.exists(git):
+            target = Path(os.path.realpath(git)) if os.path.isdir(git) else _pointer(git, "gitdir:")
             if target is not None and _is_repository(target) and _points_back(target, folder):
                 return folder, _common(target)
             if target is not None:  # to nowhere, or to what knows nothing of it: the folder stands for itself
@@ -91,9 +92,10 @@ def _is_repository(git: Path) -> bool:
 
 
 def _common(git: Path) -> Path:
-    """The common directory of a git directory: a worktree's says where in `commondir`, a submodule's is its own."""
+    """The common directory of a git directory: a worktree's lies below the one that its `commondir` names, and
+    anything else is its own."""
     shared = _pointer(git / "commondir", "")
-    return Path(os.path.realpath(shared or git))
+    return shared if shared is not None and git.parent == shared / "worktrees" else git
 
 
 def _pointer(file: Path, prefix: str) -> Path | None:

@@ -1,5 +1,6 @@
 """What every test gets: no home but its own, and no timed assertion from Hypothesis."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     """A home folder of the test's own, so that nothing can reach the real one."""
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(folder))
-    for name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [one for one in os.environ if one.startswith(("XDG_", "REMORA_PRE_", "CLAUDE_CONFIG", "CODEX_"))]:
+        monkeypatch.delenv(name)
     return folder
 
 

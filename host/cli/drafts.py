@@ -1,6 +1,7 @@
 """Where a person's text stands while it is edited: a file of its own, so that no failure loses it."""
 
 import os
+import re
 from itertools import count
 from pathlib import Path
 
@@ -27,6 +28,15 @@ def discard(file: Path) -> None:
     """Remove a draft of ours that is not needed any more; a file that stands elsewhere is its owner's."""
     if file.resolve().parent == _folder().resolve():
         file.unlink(missing_ok=True)
+
+
+def forget(name: str) -> int:
+    """Remove all drafts of that name; how many there were."""
+    numbered = re.compile(rf"{re.escape(name)}(-[0-9]+)?\.md")
+    found = [file for file in _folder().glob("*.md") if numbered.fullmatch(file.name)]
+    for file in found:
+        file.unlink(missing_ok=True)
+    return len(found)
 
 
 def _folder() -> Path:

@@ -90,9 +90,10 @@ def edit(memory_id: str, workspace: Path, as_json: bool, **change: Unpack[Change
 def _own(found: Shown) -> MemoryLocator:
     """Where the memory stands. Raises RemoraError when it has no marker of its own: then its file is a person's."""
     if found.locator is None or found.record.state != RecordState.ANCHORED:
-        place = "" if found.locator is None else f" of {found.locator.source_file}, line {found.locator.line_start}"
+        place = "" if found.locator is None else f" in {found.locator.source_file}, line {found.locator.line_start},"
         raise RemoraError(
-            f"{found.record.memory_id} is a part{place} that has no marker, and is only read.", "Edit the file itself."
+            f"{found.record.memory_id} stands{place} without a marker of its own, and is only read.",
+            "Edit the file itself.",
         )
     return found.locator
 
@@ -119,6 +120,9 @@ def _in_editor(asked: Asked, before: Sheet) -> Edited:
     file = drafts.keep(asked["memoryId"], document)
     try:
         click.edit(filename=str(file))
+    except click.ClickException as error:
+        problem = f"The editor did not end well: {error.message.rstrip('.')}. Nothing was written."
+        raise RemoraError(problem, "Set $VISUAL or $EDITOR, or use --text, --title, --tag or --kind.") from error
     finally:
         untouched = file.read_bytes() == document.encode()
         if untouched:

@@ -126,10 +126,8 @@ def _odd(found: SetFigures) -> Iterator[str]:
     if found.negatives:
         yield f"{found.negatives} more queries have no answer: see below"
     if found.unknown_ids:
-        yield (
-            f"{count_of(found.unknown_ids, 'relevant id')} named no document;"
-            f" {found.unanswerable} queries were left out, as none of theirs did"
-        )
+        ids = count_of(found.unknown_ids, "relevant id")
+        yield f"{ids} named no document; left out for it: {found.unanswerable} of the queries"
     if found.not_stored:
         yield f"{count_of(found.not_stored, 'document')} could not stand in a memory file: our arms do not have them"
     if found.kept_out:

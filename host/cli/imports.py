@@ -14,7 +14,7 @@ from host.cli.bars import bar
 from host.cli.gathering import Gathered, Unusable, gather
 from host.cli.link import ask
 from host.cli.memory_answers import Imported
-from host.cli.output import count_of, existing_workspace_option, json_option, say, show_json
+from host.cli.output import count_of, existing_workspace_option, json_option, say, show_json, unbroken
 from host.cli.tables import one_line, print_line
 from host.cli.wording import folder
 from host.errors import RemoraError
@@ -113,7 +113,7 @@ def importing(given: tuple[Path, ...], workspace: Path, as_json: bool, **how: bo
 
     \b
     Examples:
-      remora-pre import CLAUDE.md --dry-run
+      remora-pre import RULES.md --dry-run
       remora-pre import ~/notes .cursor/rules
     """
     dry_run = how["dry_run"]
@@ -212,7 +212,7 @@ def _show(report: Report) -> None:
     last = ""
     for memory in report.memories:
         if memory.file != last:
-            say(memory.file)
+            say(unbroken(memory.file))
             last = memory.file
         title = f"{memory.title}: " if memory.title else ""
         marked = " (quarantined)" if memory.quarantined else ""
@@ -228,12 +228,12 @@ def _show(report: Report) -> None:
     if report.quarantined:
         say(f"{report.quarantined} read like orders to the agent, or hide text: quarantined, never handed over.")
     if report.left_out:
-        say(f"Left out: {report.left_out}, links between notes or records that count no more.")
+        say(f"Left out: {report.left_out} (links between notes, or records that are not active).")
     if report.refused:
         say(f"{count_of(len(report.refused), 'place')} could not be taken in:")
     for place in report.refused[:REFUSED_SHOWN]:
         line = f", line {place.line}" if place.line else ""
-        print_line((f"{place.file}{line}: {place.problem}", ""), indent=2)
+        print_line((unbroken(f"{place.file}{line}: {place.problem}"), ""), indent=2)
     if len(report.refused) > REFUSED_SHOWN:
         say(f"  and {len(report.refused) - REFUSED_SHOWN} more; --json names them all.")
     if report.imported:

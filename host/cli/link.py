@@ -24,6 +24,10 @@ TIMEOUT_SECONDS = 30.0
 NEXT_STEPS = {
     "unknown-memory": f"List what there is with: {SCRIPT} list",
     "unknown-audit-entry": f"List them with: {SCRIPT} audit list",
+    "not-found": f"List what there is with: {SCRIPT} list",
+    "read-only": f"Wherever a memory stands, it can be kept from the agent: {SCRIPT} mute MEMORY",
+    "unusable-file": f"Mend the file first; what is wrong with it says: {SCRIPT} lint",
+    "index-unavailable": f"Try again in a moment; how far it is says: {SCRIPT} status",
 }
 
 
@@ -73,7 +77,7 @@ def refuse_others(health: Health) -> None:
     raise RemoraError(
         f"The daemon at {where.socket} (pid {health.pid}) keeps the data folder {health.data}, not {where.data}: "
         f"it was started with another HOME or {env('data')}.",
-        f"Use its environment, end it with `{SCRIPT} stop`, or name another socket with {env('socket')}.",
+        f"Use its environment, end it with `{SCRIPT} stop`, or name a socket in another folder with {env('socket')}.",
     )
 
 

@@ -9,7 +9,7 @@ import click
 
 from host.cli.link import ask
 from host.cli.memory_answers import Linted, LintFinding
-from host.cli.output import count_of, json_option, say, show_json, workspace_option
+from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
 from host.cli.tables import print_line
 from host.cli.wording import folder
 
@@ -41,10 +41,10 @@ def lint(workspace: Path, as_json: bool) -> None:
 def _show(found: Linted) -> None:
     by_file = sorted(found.findings, key=lambda finding: (finding.file, finding.line, finding.rule))
     for file, findings in groupby(by_file, key=lambda finding: finding.file):
-        print_line((file or "On the whole", "bold"))
+        print_line((unbroken(file) or "On the whole", "bold"))
         for finding in findings:
             place = f"line {finding.line}, " if finding.line else ""
-            said = f" {finding.rule}: {finding.problem}"
+            said = f" {finding.rule}: {unbroken(finding.problem)}"
             print_line((place, ""), (finding.severity, STYLES.get(finding.severity, "")), (said, ""), indent=2)
             if finding.next:
                 print_line((finding.next, ""), indent=4)

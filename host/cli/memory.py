@@ -7,11 +7,12 @@ from typing import TypedDict, Unpack
 
 import click
 
+from host.cli import drafts
 from host.cli.answers import Health
 from host.cli.known import memory_argument
 from host.cli.link import ask, ask_running
 from host.cli.memory_answers import Forgotten, Listed, Muted, Pinned, Shown
-from host.cli.output import count_of, json_option, say, show_json, workspace_option
+from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
 from host.cli.tables import one_line, print_table, when
 from host.cli.wording import folder, standing
 from host.errors import RemoraError
@@ -67,7 +68,8 @@ def listing(workspace: Path, limit: int, as_json: bool, **wanted: Unpack[Wanted]
             break
     unusable = ask_running("health", {}, Health).memory.problem_count
     if unusable:
-        say(f"{count_of(unusable, 'place')} in memory files could not be used. See: {SCRIPT} lint", err=True)
+        places = count_of(unusable, "place")
+        say(f"{places} in memory files, of all workspaces, could not be used. See: {SCRIPT} status", err=True)
     if as_json:
         show_json({"records": records, "next": after})
         return
@@ -83,7 +85,8 @@ def listing(workspace: Path, limit: int, as_json: bool, **wanted: Unpack[Wanted]
 
 def _row(record: MemoryRecord) -> tuple[str, ...]:
     stands = standing(record.status, record.state, (*record.flags, *(("pinned",) if record.pinned else ())))
-    return record.memory_id, record.kind, record.scope.kind, stands, one_line(record.title or record.text)
+    said = f"{record.title}: {record.text}" if record.title else record.text  # many sections share a title
+    return record.memory_id, record.kind, record.scope.kind, stands, one_line(said)
 
 
 @click.command()
@@ -109,9 +112,9 @@ def show(memory_id: str, workspace: Path, as_json: bool) -> None:
     for line in _particulars(record):
         say(line)
     if locator:
-        say(
-            f"{locator.source_file}, lines {locator.line_start} to {locator.line_end}, version {locator.source_version}"
-        )
+        file, start, end = unbroken(locator.source_file), locator.line_start, locator.line_end
+        lines = f"line {start}" if start == end else f"lines {start} to {end}"
+        say(f"{file}, {lines}, version {locator.source_version}")
     say()
     if record.title:
         say(record.title)
@@ -149,8 +152,7 @@ def pin(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
     if as_json:
         show_json(done)
         return
-    what = "pinned" if done.pinned else "not pinned"
-    say(f"It is {what} now." if done.changed else f"It was {what} already.")
+    say(_settled("pinned", holds=done.pinned, changed=done.changed))
 
 
 @click.command()
@@ -173,9 +175,14 @@ def mute(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
     if as_json:
         show_json(done)
         return
-    what = "muted" if done.muted else "not muted"
     purged = f" Packets purged: {done.packets_purged}." if done.packets_purged else ""
-    say((f"It is {what} now." if done.changed else f"It was {what} already.") + purged)
+    say(_settled("muted", holds=done.muted, changed=done.changed) + purged)
+
+
+def _settled(what: str, *, holds: bool, changed: bool) -> str:
+    if changed:
+        return f"It is {what} now." if holds else f"It is not {what} now."
+    return f"It was {what} already." if holds else f"It was not {what}."
 
 
 @click.command()
@@ -202,5 +209,6 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
         show_json(done)
     if not done.forgotten:
         raise RemoraError(f"{memory_id} was not found from here.", f"List what there is with: {SCRIPT} list")
+    gone = drafts.forget(memory_id)  # what is forgotten stands nowhere of ours
     if not as_json:
-        say(f"Forgotten. Packets purged: {done.packets_purged}.")
+        say(f"Forgotten. Packets purged: {done.packets_purged}." + (f" Drafts removed: {gone}." if gone else ""))

@@ -40,6 +40,11 @@ def say(text: str = "", *, err: bool = False) -> None:
     click.echo(for_terminal(text), err=err)
 
 
+def unbroken(text: str) -> str:
+    """A text that stands on one line, a file's name for one: line breaks in it are written as escapes."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
 def count_of(number: int, thing: str) -> str:
     """`1 record`, `2 records`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -55,7 +55,12 @@ def reindex(vectors: bool, as_json: bool) -> None:
 def _rebuild() -> Progress:
     ask("index.rebuild", {}, Started)
     with bar("reading memory files") as told:
-        progress = _watched(lambda seen: seen.stage == IDLE, lambda seen: told(seen.done, seen.total))
+
+        def tell(seen: Progress) -> None:
+            if seen.stage != IDLE:  # at the end there is nothing left to count
+                told(seen.done, seen.total)
+
+        progress = _watched(lambda seen: seen.stage == IDLE, tell)
     if progress.problem:
         raise RemoraError(f"The index could not be made anew: {progress.problem}", "The old one is still in use.")
     return progress

@@ -9,7 +9,7 @@ import msgspec
 
 from host.cli.answers import Health, MemoryHealth, Progress
 from host.cli.link import ask, ask_running, keeps_ours, paths, refuse_others, start_daemon
-from host.cli.output import count_of, json_option, say, show_json
+from host.cli.output import count_of, json_option, say, show_json, unbroken
 from host.client import DaemonAbsent
 from host.errors import RemoraError
 from host.namespace import SCRIPT
@@ -135,8 +135,11 @@ def _tell_problems(memory: MemoryHealth) -> None:
     if memory.problem_count:
         say(f"{count_of(memory.problem_count, 'place')} in memory files could not be used:")
     for found in memory.problems[:PROBLEMS_SHOWN]:
-        place = f"{found.file}, line {found.line}" if found.line else found.file
-        say(f"  {place}: {found.state}: {found.problem.rstrip('.')}. {REMEDIES.get(found.state, '')}".rstrip())
+        file = unbroken(found.file)
+        place = f"{file}, line {found.line}" if found.line else file
+        say(
+            f"  {place}: {found.state}: {unbroken(found.problem).rstrip('.')}. {REMEDIES.get(found.state, '')}".rstrip()
+        )
     if memory.problem_count > PROBLEMS_SHOWN:
         say(f"  and {memory.problem_count - PROBLEMS_SHOWN} more")
     for folder in memory.missing:

@@ -13,6 +13,8 @@ from host.cli.wording import folder, standing
 from host.namespace import SCRIPT
 from recall.contracts import ArmReport
 
+LOADING = "loading"  # the shortfall of a source that starts, or reads memories for the first time
+
 
 @click.command()
 @click.argument("query")
@@ -47,7 +49,8 @@ def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool
             say(f"  {left.memory_id}  {left.reason}")
     if found.degraded:
         late = ", ".join(f"{arm.name} ({arm.shortfall})" for arm in found.arms if arm.shortfall)
-        say(f"Not every source answered: {late or f'see {SCRIPT} status'}. There may be more.")
+        again = "; ask again in a moment" if any(arm.shortfall == LOADING for arm in found.arms) else ""
+        say(f"Not every source answered: {late or f'see {SCRIPT} status'}. There may be more{again}.")
     if not found.hits:
         say("No memory matches." if not found.degraded else "Nothing was found by those that did.")
 
@@ -66,12 +69,13 @@ def _looked(arms: tuple[ArmReport, ...], explanation: Explanation) -> Iterator[s
         terms = ", ".join(f"{one.term} {one.records}" for one in explanation.terms)
         yield f"Records that hold each term, of {explanation.total}: {terms}"
     else:
-        yield f"No term of the query can be looked for, in {count_of(explanation.total, 'record')}."
+        yield "No term of the query can be looked for: it has none, or common words alone."
     for arm in arms:
         fared = f": {arm.shortfall}" if arm.shortfall else ""
         yield f"Source {arm.name}: {count_of(arm.hits, 'hit')} in {arm.micros / 1000:.1f} ms{fared}"
     if len(arms) > 1:
-        yield f"Scores: {explanation.fusion.lexical:.2f} of lexical, the rest of the others"
+        lexical = explanation.fusion.lexical
+        yield f"Weights in a score: {lexical:.2f} lexical, {1 - lexical:.2f} the other sources together"
 
 
 def _worth(hit: Hit) -> Iterator[str]:

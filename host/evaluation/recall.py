@@ -20,7 +20,7 @@ from host.errors import RemoraError
 from host.evaluation import baselines, store
 from host.evaluation.datasets import Dataset, Namespace, Query
 from host.evaluation.results import Asked, Certainty, SetFigures, arm_figures, corpus_digest
-from host.namespace import SCRIPT, name
+from host.namespace import name
 from host.observer import clean, cut
 from host.runtime import USER_KEY
 from recall.analyzer import distinct
@@ -88,9 +88,10 @@ def arms_of(asked: Sequence[str]) -> tuple[tuple[str, ...], str]:
     if available() or WITH_ENGINE.isdisjoint(chosen):
         return chosen, ""
     named = [arm for arm in chosen if arm in WITH_ENGINE and arm in asked]
-    get = f"Get it with: pip install '{SCRIPT}[semantic]'"
+    get = "Install it from the clone with: pip install -c .ci/constraints.txt '.[semantic]'"
     if named:
-        raise RemoraError(f"{' and '.join(named)} need the extra semantic, which is not installed.", get)
+        verb = "needs" if len(named) == 1 else "need"
+        raise RemoraError(f"{' and '.join(named)} {verb} the extra semantic, which is not installed.", get)
     left = tuple(arm for arm in chosen if arm not in WITH_ENGINE)
     return left, f"engine and fusion are left out: the extra semantic is not installed. {get}"
 

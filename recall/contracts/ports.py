@@ -34,6 +34,10 @@ class Rebuildable(Database, Protocol):
         """
         ...
 
+    async def cut_log(self) -> bool:
+        """Leave nothing of what was deleted in the log of transactions. False: not just now."""
+        ...
+
     def lost(self) -> bool:
         """Whether the file was taken away: what is open is not what the next start will find."""
         ...

@@ -11,6 +11,8 @@ from recall.contracts import Candidate, Cue, CuePart, Index, ScopeRef, SegmentKi
 from recall.frames import ASKED, ROWS, EngineHits
 
 WIDER = 4  # times as many are asked for when the index leaves some out
+LEAST = 0.1  # a cosine below it says nothing
+SHARE = 0.4  # of the best cosine: farther ones would only fill a small store's answer. Costs no set a thousandth
 
 
 class Nearest(Protocol):
@@ -38,8 +40,10 @@ def engine_source(engine: Nearest) -> Source:
                 break
             limit = min(ROWS, limit * WIDER)  # some were out of date: those behind them may do
         cosines = dict(zip(hits.digests, hits.cosines, strict=True))
-        known = {one.memory_id: one for one in reversed(found) if one.record_digest in cosines}
-        chosen = list(reversed(known.values()))[: cue.limit]
+        known = {one.memory_id: one for one in reversed(found) if cosines.get(one.record_digest, 0.0) >= LEAST}
+        best = max((cosines[one.record_digest] for one in known.values()), default=0.0)
+        close = [one for one in reversed(known.values()) if cosines[one.record_digest] >= SHARE * best]
+        chosen = close[: cue.limit]
         alike = _alike(hits, chosen)
         return [_candidate(one, cosines[one.record_digest], alike[one.memory_id]) for one in chosen]
 

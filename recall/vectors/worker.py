@@ -156,6 +156,8 @@ class Worker:
             return Away(number=request.number, shortfall="stale-vectors", detail=self._staleness())
         if self._follower.problem:
             return Failed(number=request.number, problem=self._follower.problem)
+        if self._embeds and len(self._pending) <= BATCH:  # a record that was kept a moment ago is found at once
+            self._embed()
         scopes = self._follower.scopes(request.scopes)
         waiting = sum(self._waiting[scope] for scope in scopes)
         if self._follower.behind or waiting > SPARSE * (waiting + self._matrix.count(scopes)):

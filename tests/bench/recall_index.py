@@ -33,6 +33,7 @@ SCOPE = RuntimeScope(session_id="bench", agent_id="bench", workspace="bench", us
 OPENINGS, EDITS, WARM, ROUNDS = 7, 20, 30, 3
 COMPARED = {1_000: 100, 100_000: 50}  # needles that the exhaustive baseline is asked too
 COMPARED_AT_MOST = 10  # of a larger store: a quarter of a minute each
+MANY = 10_000  # records from which a rate is promised; below, what is done once decides
 BUILD_BOUND, OPEN_BOUND, EDIT_BOUND, ENGINE_BOUND = 6_000, 50, 200, 15
 CLOCK = SystemClock()
 
@@ -83,15 +84,16 @@ async def building(data: Path, memory: Path, records: int) -> Figure:
         held = (await recall.library.status()).searchable
     assert held > 0.999 * records, f"{held} of {records} records can be found"  # made-up words may look like an order
     rate = records / seconds
-    return Figure(
+    figure = Figure(
         f"index build, {records} records in {-(-records // corpus.PER_FILE)} files, reading and parsing included",
         "records/s",
         round(rate),
         count=records,
-        bound=f"≥ {BUILD_BOUND}",
-        holds=rate >= BUILD_BOUND,
         notes={"seconds": round(seconds, 2), "index MiB": round((data / INDEX_FILE).stat().st_size / 2**20, 1)},
     )
+    if records < MANY:
+        return figure
+    return replace(figure, bound=f"≥ {BUILD_BOUND}", holds=rate >= BUILD_BOUND)
 
 
 async def opening(data: Path, memory: Path, records: int) -> Figure:
@@ -127,7 +129,8 @@ async def looking_up(data: Path, memory: Path, records: int, events: int) -> lis
         each = (time.perf_counter() - begun) * 1000 / max(1, len(compared))
     notes = {
         "needle among the first ten": f"{of_all:.2f} of {len(hidden)}",
-        "the same for all terms (exhaustive)": f"{by_all:.2f}, ours {by_ours:.2f}, of {len(compared)}; {each:.0f} ms each",
+        "the same for all terms (exhaustive)": f"{by_all:.2f}, ours {by_ours:.2f}, of {len(compared)}",
+        "ms for one of these, all terms": round(each),
     }
     name = f"one recall, {records} records, lexical"
     both = _bounded(of(f"{name}, all events", "ms", [*needle_ms, *real_ms]), records)

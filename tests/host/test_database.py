@@ -169,3 +169,20 @@ async def test_a_transaction_that_sqlite_undoes_fails_the_whole_batch_and_the_wr
         assert [isinstance(one, sqlite3.OperationalError) for one in done] == [True, True, True]
         await database.write(add("three"))
         assert await database.read(words) == ["there", "three"]
+
+
+async def test_the_log_is_cut_when_nobody_reads(tmp_path: Path) -> None:
+    log = tmp_path / "a.db-wal"
+    async with open_database(tmp_path / "a.db", [TABLE], durable=False) as database:
+        await database.write(add("lantern"))
+        assert b"lantern" in log.read_bytes()
+        other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+        other.execute("BEGIN")
+        words(other)
+        await database.write(add("more"))
+        assert await database.cut_log() is False
+
+        other.close()
+
+        assert await database.cut_log() is True and log.stat().st_size == 0
+        assert await database.read(words) == ["lantern", "more"]

@@ -112,6 +112,9 @@ async def test_secrets_are_cut_out_and_orders_kept_aside(remora: Asking, folder:
     assert TOKEN not in "".join(files_of(remora).values())
     assert await found(remora, "heron news", folder) == []
 
+    again = await imported(remora, folder, foreign(f"Heron news. {POISON}"))
+    assert (again["imported"], again["duplicates"]) == (0, 1)
+
 
 async def test_the_users_own_scope_is_apart(remora: Asking, folder: str) -> None:
     await imported(remora, folder, foreign("Owls sleep."))

@@ -79,6 +79,14 @@ async def test_what_the_index_cannot_use_is_told_with_its_place(remora: Asking, 
     assert all(one["problem"] and one["next"] for one in await linted(remora, folder))
 
 
+async def test_a_sentence_of_the_index_ends_once(remora: Asking, folder: str) -> None:
+    written(remora, "wide.md", f'<!-- memory:{a_memory_id(1)} scope="Session" tags=5 -->\nText.\n')
+
+    (found,) = await linted(remora, folder)
+
+    assert found["problem"].endswith(". The record is not used.") and ".." not in found["problem"]
+
+
 async def test_the_worst_is_told_first_and_twice_the_same_in_the_same_order(remora: Asking, folder: str) -> None:
     written(remora, "bad.md", "Nobody's text.\n<!-- memory:mem_12 -->\nText.\n")
     await remora.world.remember("The freeze is on.", expires_at=START)
@@ -99,6 +107,13 @@ async def test_nothing_of_another_workspace_is_told_or_counted(remora: Asking, f
 
     assert answer == {"files": 0, "records": 0, "findings": [], "more": 0, "degraded": False}
     assert len(await linted(remora, other)) == 2
+
+
+@pytest.mark.parametrize("nowhere", ["/no\0where", "/" + "a" * 5000, "/a" * 3000, "here"])
+async def test_a_path_that_can_be_no_folder_has_nothing_to_find_fault_with(remora: Asking, nowhere: str) -> None:
+    answer = await remora.ask("memory.lint", workspace=nowhere)
+
+    assert (answer["records"], answer["findings"]) == (0, [])
 
 
 async def test_a_folder_that_went_away_is_told(remora: Asking, folder: str) -> None:

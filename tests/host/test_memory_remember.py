@@ -103,6 +103,8 @@ async def test_what_reads_like_an_instruction_is_kept_aside_and_never_handed_ove
     got = await remora.ask("memory.get", memoryId=kept["memoryId"], workspace=folder)
     assert got["record"]["flags"] == [Flag.QUARANTINED]
     assert await found(remora, "pg-fixture", folder) == []
+    again = await remora.ask("memory.remember", workspace=folder, **words)
+    assert (again["duplicateOf"], again["quarantined"]) == (kept["memoryId"], True)
     await remora.ask("session.open", sessionId=SESSION, workspace=folder)
     assert (await remora.claim("session-start"))["reason"] == Reason.NONE_PENDING
     await a_need(remora, folder)

@@ -95,6 +95,18 @@ async def test_what_one_source_alone_proposes_is_found_too(remora: Asking, folde
     assert await found(remora, "heron gateway", folder) == [worded, meant]
 
 
+async def test_what_is_merely_nearest_is_no_answer(remora: Asking, folder: str) -> None:
+    meant = await remora.world.remember("Releases leave by the bird's door.")
+
+    async def meaning(cue: Cue, index: Index) -> Sequence[Candidate]:
+        (one,) = await index.by_id([meant], cue.scope)
+        return [msgspec.structs.replace(one, source=SourceName.ENGINE, score=0.15, confidence=0.15)]
+
+    with_arm(remora, "engine", meaning)
+
+    assert await found(remora, "zebra crossing", folder) == []
+
+
 async def test_a_source_that_does_not_answer_makes_the_answer_degraded(remora: Asking, folder: str) -> None:
     await remora.world.remember("Deploys go through the heron gateway.")
 

@@ -11,7 +11,7 @@ import pytest
 from host import swapping
 from host.swapping import remove
 from recall import intake, syncing
-from recall.entries import FileChange
+from recall.entries import FileChange, Place
 from recall.errors import IndexFault
 from recall.library import SCHEMA, Library, Progress
 from tests.support.builders import a_memory, a_memory_id, a_scope
@@ -23,16 +23,19 @@ M1, M2, M3 = a_memory_id(1), a_memory_id(2), a_memory_id(3)
 
 
 class Gate:
-    """Holds every reading of files on its worker thread until it is opened."""
+    """Holds every reading of files (of a root with that in its path) on its worker thread until it is opened."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, only: str = "") -> None:
         self.reached, self._open = threading.Event(), threading.Event()
+        self.readings = 0
         really = syncing.take
 
-        def held(*args: Any) -> list[FileChange]:
-            self.reached.set()
-            assert self._open.wait(10)
-            return really(*args)
+        def held(place: Place, *args: Any) -> list[FileChange]:
+            if only in place.path:
+                self.readings += 1
+                self.reached.set()
+                assert self._open.wait(10)
+            return really(place, *args)
 
         monkeypatch.setattr(syncing, "take", held)
 
@@ -114,6 +117,28 @@ async def test_a_root_adopted_again_while_it_is_taken_in_is_looked_at_once_more(
 
         await until(lambda: len(library.snapshot(START).hot(a_scope())) == 2)
         assert sorted(await found(library, "first second")) == [M1, M2]
+
+
+async def test_edits_are_followed_while_a_large_root_is_taken_in_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, memory_id in (("small", M1), ("large", M2)):
+        write_records(tmp_path / name / "a.md", [a_memory(f"In the {name} one.", memory_id=memory_id)])
+    gate = Gate(monkeypatch, only="large")
+    async with a_library(tmp_path, patience_seconds=0.05) as library, following(library):
+        await library.adopt(a_root(tmp_path / "small"))
+        await library.adopt(a_root(tmp_path / "large"))
+        await asyncio.to_thread(gate.reached.wait, 5)
+
+        write_records(tmp_path / "small" / "b.md", [a_memory("Written meanwhile.", memory_id=M3)])
+
+        async def seen() -> bool:
+            return await found(library, "meanwhile") == [M3]
+
+        await until(seen)
+        gate.open()
+        await until(lambda: not library.snapshot(START).partial(a_scope()))
+        assert await found(library, "large") == [M2] and gate.readings == 1
 
 
 async def test_a_rebuild_answers_all_the_time_and_loses_no_edit(

@@ -232,6 +232,7 @@ async def test_huge_files_are_reported_and_cost_the_others_nothing(tmp_path: Pat
             "huge.md": "too-large",
             "crowded.md": "too-many-records",
             "headings.md": "too-many-records",
+            "fences.md": "too-many-records",
         }
         assert (await found(library, "pnpm"))[0] == M1 and len(await found(library, "pnpm")) == 2
 

@@ -31,8 +31,9 @@ async def test_an_error_is_for_whoever_waits() -> None:
         raise RuntimeError
 
     chores = Chores()
-    with pytest.raises(RuntimeError):
-        await chores.begin(breaks())
+    for wait in (chores.begin(breaks()), chores.wait(chores.begin(breaks()), 5)):
+        with pytest.raises(RuntimeError):
+            await wait
     unheard = chores.begin(breaks())
     await asyncio.wait([unheard])
 

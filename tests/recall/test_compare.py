@@ -171,3 +171,12 @@ def test_any_texts_are_compared_without_an_error(text: str, others: list[tuple[s
     answer = compare(text, others)
 
     assert isinstance(answer, Same | Update | New)
+
+
+@pytest.mark.parametrize("pair", ["㌀㌁", "1 2 ,1 3 ", "ﷺﷲ", "a b ,b a ", "漢字,字漢"])
+def test_texts_made_to_keep_us_busy_do_not(pair: str) -> None:
+    """Sentences that repeat one word would be matched against each other for minutes."""
+    one, two = pair.split(",") if "," in pair else pair
+    long, other = one * COMPARED, two * COMPARED
+
+    assert compare(long, [("a", f"{long[:1000]} {other}"), ("b", other)]) == New()

@@ -22,6 +22,7 @@ from recall.files import (
     record_digest,
     unclosed_fence,
 )
+from recall.lines import MOST_FENCES
 from recall.markers import FileHome
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
 
@@ -88,6 +89,8 @@ def test_a_conflict_fails_closed_for_its_record_only(
     ("data", "reason"),
     [
         (b"# h\nb\n" * (MOST_RECORDS + 1), "too-many-records"),
+        (b"<!-- remora-pre:begin v1 -->\n" * (MOST_RECORDS + 1), "too-many-records"),
+        (b"```\n" * (MOST_FENCES + 1), "too-many-records"),
         (f"{ONE}\nA.\n".encode() * (MOST_RECORDS + 1), "too-many-records"),
         (b"<<<<<<< HEAD\n- Limit is 10.\n=======\n- Limit is 20.\n>>>>>>> other\n", "conflict-markers"),
         (f"{ONE}\nA.\n<<<<<<< HEAD\nx\n||||||| base\ny\n=======\nz\n>>>>>>> b\n".encode(), "conflict-markers"),
@@ -341,7 +344,7 @@ def test_a_line_made_to_keep_us_busy_costs_no_more_than_its_length(data: bytes) 
 
 
 def test_many_fences_that_nothing_closes_cost_little() -> None:
-    data = b"".join(b"```x%d\n" % number for number in range(50_000))
+    data = b"".join(b"```x%d\n" % number for number in range(MOST_FENCES))
 
     assert parse(data, HOME).refused is None  # quadratic scanning would not end
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall.analyzer import distinct
 from recall.contracts import Candidate, Flag, Ranked, Scope, ScopeRef, Shown, SourceName, Status
 from recall.rank import DropReason, RankPolicy, rank, say_the_same
 from tests.support.builders import a_candidate, a_memory_id, a_scope, a_workspace_scope
@@ -115,6 +116,20 @@ def test_a_record_that_says_what_is_in_context_is_dropped_as_alike(text: str, dr
 
     assert reasons(ranked).get(a_memory_id(2)) == (DropReason.SHOWN_ALIKE if dropped else None)
     assert kept(run([file, one(2, text, record_digest="2" * 64)], Shown(host="codex")))[0] == a_memory_id(1)
+
+
+def test_a_copy_that_was_imported_from_a_file_in_context_is_dropped_whatever_its_tag_adds_to_its_terms() -> None:
+    text = "Use the gradle wrapper for every zephyr build."
+    terms = distinct(text)
+    file = one(1, text, loaded_by=LOADED, terms=terms)
+    copy = one(2, text, tags=("from:notes/CLAUDE.md",), terms=(*terms, *distinct("from:notes/CLAUDE.md")))
+
+    ranked = run([file, copy], Shown(host="claude-code"))
+
+    assert reasons(ranked) == {
+        a_memory_id(1): DropReason.ALREADY_IN_CONTEXT,
+        a_memory_id(2): DropReason.SHOWN_ALIKE,
+    }
 
 
 def test_a_newer_record_takes_back_what_a_loaded_file_says() -> None:

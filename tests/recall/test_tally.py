@@ -67,6 +67,24 @@ def test_one_id_that_says_two_things_is_nobodys(connection: sqlite3.Connection) 
     assert drop(connection, 1) == Listings([2], [1]) or standings(connection) == [(2, "live", 1)]
 
 
+def test_one_file_on_two_branches_is_live_in_the_worktree_that_was_met_first(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE root SET origin = 'imported'")
+    add(connection, a_memory("One."))
+    assert add(connection, a_memory("Two."), root=2, digest="e") == Listings([], [])
+    assert standings(connection) == [(1, "live", 1), (2, "copy", 0)]
+
+    assert drop(connection, 1) == Listings([2], [1])
+
+
+def test_two_files_of_a_repository_that_claim_one_id_are_nobodys(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE root SET origin = 'imported'")
+    connection.execute("UPDATE file SET relative = 'b.md' WHERE id = 2")
+    add(connection, a_memory("One."))
+    add(connection, a_memory("Two."), root=2, digest="e")
+
+    assert [standing for _, standing, _ in standings(connection)] == ["conflict", "conflict"]
+
+
 def test_an_id_twice_in_one_root_is_nobodys(connection: sqlite3.Connection) -> None:
     assert add(connection, a_memory(), a_memory()) == Listings([], [])
     assert [standing for _, standing, _ in standings(connection)] == ["conflict", "conflict"]

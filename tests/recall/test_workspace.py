@@ -124,8 +124,27 @@ def embed(folder: Path, victim: Path) -> None:
     (folder / "commondir").write_text(f"{victim}/.git\n")
 
 
+def bring_a_git_directory(folder: Path, victim: Path) -> None:
+    """A git directory as content, that points back to its checkout and names another's common directory."""
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / "HEAD").write_text("ref: refs/heads/main\n")
+    (inner / "gitdir").write_text(f"{folder}/.git\n")
+    (inner / "commondir").write_text(f"{victim}/.git\n")
+    (folder / ".git").write_text("gitdir: inner\n")
+
+
+def bring_a_submodule(folder: Path, victim: Path) -> None:
+    """The same in a submodule's way, which needs no absolute path."""
+    bring_a_git_directory(folder, victim)
+    (folder / "inner" / "gitdir").unlink()
+    (folder / "inner" / "config").write_text("[core]\n\tworktree = ..\n")
+
+
 @pytest.mark.promise("no-leak")
-@pytest.mark.parametrize("claim", [point, point_at_a_worktree, link, share, embed])
+@pytest.mark.parametrize(
+    "claim", [point, point_at_a_worktree, link, share, embed, bring_a_git_directory, bring_a_submodule]
+)
 def test_a_folder_that_only_claims_to_be_of_a_repository_is_not(
     tmp_path: Path, claim: Callable[[Path, Path], None]
 ) -> None:
@@ -187,6 +206,12 @@ def test_outside_git_the_folder_is_the_workspace_even_when_missing(tmp_path: Pat
 def test_a_path_that_cannot_be_resolved_is_a_key_of_its_own(path: str) -> None:
     assert workspace_key(path).startswith("ws_")
     assert workspace_key(path) != workspace_key(os.path.realpath(".") if "\0" in path else os.path.realpath(path))
+    assert repository_root(path) is None
+
+
+@pytest.mark.parametrize("path", ["/" + "a" * 5000, "/a" * 3000])
+def test_a_path_that_is_too_long_to_look_at_is_a_folder_outside_git(path: str) -> None:
+    assert workspace_key(path).startswith("ws_")
     assert repository_root(path) is None
 
 

@@ -11,7 +11,7 @@ from recall.files import RefusalKind, Refused
 from recall.library import Library
 from tests.support.builders import a_memory, a_memory_id, a_scope
 from tests.support.clock import START
-from tests.support.library import a_library, a_root, found, texts, write_records
+from tests.support.library import a_library, a_root, found, texts, until, write_records
 
 M1, M2, M3 = a_memory_id(1), a_memory_id(2), a_memory_id(3)
 APRIL = START - 40 * 86_400_000
@@ -185,3 +185,18 @@ async def test_a_pin_leaves_the_digest_alone(tmp_path: Path) -> None:
 
         assert await digest_of(library, M1) == seen
         assert [one.memory_id for one in await library.snapshot(START).pinned(a_scope(), 5)] == [M1]
+
+
+async def test_no_word_of_what_was_forgotten_is_left_in_the_index_or_its_log(tmp_path: Path) -> None:
+    root = a_root(tmp_path / "memory")
+    async with a_library(tmp_path) as library:
+        await library.remember(a_memory("The zyzzyva is a beetle.", memory_id=M1), root)
+        await library.remember(a_memory("Something else.", memory_id=M2), root)
+
+        await library.forget(M1, a_scope())
+
+        def left() -> bool:
+            return any(b"zyzzyva" in path.read_bytes() for path in tmp_path.glob("index.db*"))
+
+        await until(lambda: not left())
+        assert await found(library, "something") == [M2]

@@ -43,6 +43,9 @@ class FakeDatabase:
         finally:
             self.connection.execute("PRAGMA query_only = OFF")
 
+    async def cut_log(self) -> bool:
+        return True
+
     def lost(self) -> bool:
         return False
 

@@ -35,3 +35,11 @@ def test_a_file_that_stands_elsewhere_is_not_ours_to_remove(tmp_path: Path) -> N
     drafts.discard(own)
 
     assert own.exists()
+
+
+def test_all_drafts_of_one_name_can_be_forgotten(home: Path) -> None:
+    for name in ("mem_1", "mem_1", "mem_12", "mem_1-x"):
+        drafts.keep(name, "text")
+
+    assert (drafts.forget("mem_1"), drafts.forget("mem_1")) == (2, 0)
+    assert drafts.forget("mem_12") == drafts.forget("mem_1-x") == 1

@@ -158,6 +158,7 @@ def test_an_editor_that_fails_without_saving_leaves_nothing_behind(desk: Desk) -
     result, _ = desk.run(ID)
 
     assert result.exit_code == 1 and desk.kept() == []
+    assert "Nothing was written. Set $VISUAL or $EDITOR" in result.output
 
 
 def test_a_sheet_without_a_text_is_no_memory(desk: Desk) -> None:

@@ -67,7 +67,7 @@ def test_the_memories_of_files_and_folders_are_sent_without_their_secrets(
     assert result.output == (
         "2 memories taken in from 2 files.\n"
         "Secrets were taken out: 1 secret.github-token.\n"
-        "Left out: 1, links between notes or records that count no more.\n"
+        "Left out: 1 (links between notes, or records that are not active).\n"
         "1 place could not be taken in:\n"
         "  notes/bad.md: Not UTF-8. Save it as UTF-8.\n"
         "See them with: remora-pre list\n"

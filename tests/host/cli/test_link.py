@@ -111,6 +111,15 @@ def test_what_to_do_about_a_refusal_is_said_in_commands(monkeypatch: pytest.Monk
     )
 
 
+@pytest.mark.parametrize("kind", ["not-found", "read-only", "unusable-file", "index-unavailable"])
+def test_no_refusal_sends_a_person_to_a_method_of_the_wire(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    linked(monkeypatch, FakeSocket(Refused(kind, -32000, "No.", "memory.mute, index.rebuild.")))
+
+    with pytest.raises(Refused, match=r"^No\. .*remora-pre (list|mute|lint|status)") as refused:
+        link.ask("memory.get", {}, dict[str, int])
+    assert "memory." not in str(refused.value) and "index." not in str(refused.value)
+
+
 def test_starting_passes_the_options_of_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(link, "launch", lambda *arguments: seen.append(arguments))

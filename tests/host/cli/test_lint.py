@@ -48,6 +48,15 @@ def test_findings_are_grouped_by_file_and_counted(monkeypatch: pytest.MonkeyPatc
     )
 
 
+def test_a_file_whose_name_has_a_line_break_makes_up_no_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    forged = ERROR | {"file": "/notes/a\n/notes/b.md", "problem": "See /notes/a\n  line 9, error: all is lost."}
+
+    lines = run(monkeypatch, forged).output.splitlines()
+
+    assert lines[0] == "/notes/a\\n/notes/b.md"
+    assert lines[1] == "  line 4, error malformed-anchor: See /notes/a\\n  line 9, error: all is lost."
+
+
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_only_an_error_ends_with_1(monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]) -> None:
     assert run(monkeypatch, ERROR, options=options).exit_code == 1

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from host.cli import memory
+from host.cli import drafts, memory
 from host.cli.main import main
 from host.client import Refused
 from recall.contracts import Flag, MemoryRecord, RecordState, Status
@@ -67,6 +67,14 @@ def test_a_list_shows_what_is_pinned_or_muted(monkeypatch: pytest.MonkeyPatch) -
     assert "active, muted, pinned" in result.output
 
 
+def test_a_list_tells_memories_of_one_title_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    titled = [a_memory(text, memory_id=ID, title="Deploys") for text in ("Roll back by tag.", "The canary goes first.")]
+
+    result, _ = run(monkeypatch, {"memory.list": {"records": titled, "next": None}}, "list")
+
+    assert "Deploys: Roll back by tag." in result.output and "Deploys: The canary goes first." in result.output
+
+
 def test_a_list_shows_what_keeps_a_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
     kept_back = a_memory("one", memory_id=ID, flags=(Flag.QUARANTINED,))
 
@@ -86,7 +94,7 @@ def test_a_list_says_beside_the_answer_that_some_places_could_not_be_used(
 
     result, _ = run(monkeypatch, answers, "list", *arguments)
 
-    assert result.stderr == "2 places in memory files could not be used. See: remora-pre lint\n"
+    assert result.stderr == "2 places in memory files, of all workspaces, could not be used. See: remora-pre status\n"
     assert ID in result.stdout
 
 
@@ -117,14 +125,15 @@ def test_an_empty_list_says_how_to_keep_something(monkeypatch: pytest.MonkeyPatc
     assert 'remora-pre remember "' in result.output
 
 
-def test_show_prints_the_text_and_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("last", "place"), [(6, "lines 4 to 6"), (4, "line 4")])
+def test_show_prints_the_text_and_where_it_stands(monkeypatch: pytest.MonkeyPatch, last: int, place: str) -> None:
     locator = {
         "memoryId": ID,
         "anchorId": f"memory:{ID}",
         "sourceFile": "/notes/2026-01.md",
         "sourceVersion": 2,
         "lineStart": 4,
-        "lineEnd": 6,
+        "lineEnd": last,
         "byteStart": 1,
         "byteEnd": 2,
         "recordDigest": "d",
@@ -133,7 +142,7 @@ def test_show_prints_the_text_and_where_it_stands(monkeypatch: pytest.MonkeyPatc
     result, _ = run(monkeypatch, {"memory.get": GOT | {"locator": locator}}, "show", ID)
 
     assert "Tests\nUse make check.\n" in result.output
-    assert "/notes/2026-01.md, lines 4 to 6, version 2" in result.output
+    assert f"/notes/2026-01.md, {place}, version 2" in result.output
 
 
 def test_show_tells_what_else_is_known_of_a_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +179,7 @@ def test_show_tells_what_else_is_known_of_a_memory(monkeypatch: pytest.MonkeyPat
             {"muted": True, "changed": True, "packetsPurged": 2},
             "It is muted now. Packets purged: 2.\n",
         ),
-        (["mute", "--off"], "memory.mute", {"muted": False}, {"muted": False, "changed": False}, "not muted already"),
+        (["mute", "--off"], "memory.mute", {"muted": False}, {"muted": False, "changed": False}, "It was not muted."),
     ],
 )
 def test_a_memory_is_pinned_or_muted_and_let_go_again(
@@ -198,6 +207,17 @@ def test_forget_shows_the_memory_and_asks_first(monkeypatch: pytest.MonkeyPatch)
     assert refused.exit_code == 1 and "Use make check." in refused.output
     assert [method for method, _ in asked.asked] == ["memory.get"]
     assert agreed.exit_code == 0 and "Packets purged: 1." in agreed.output
+
+
+def test_what_is_forgotten_leaves_no_draft_behind(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    answers = {"memory.forget": {"forgotten": True, "packetsPurged": 0}}
+    left = [drafts.keep(ID, "Use make check."), drafts.keep(ID, "Use make all.")]
+    other = drafts.keep(a_memory_id(2), "Owls sleep.")
+
+    said, _ = run(monkeypatch, answers, "forget", ID, "--yes")
+
+    assert said.output == "Forgotten. Packets purged: 0. Drafts removed: 2.\n"
+    assert not any(file.exists() for file in left) and other.exists()
 
 
 def test_a_memory_that_is_gone_already_is_not_said_to_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +257,7 @@ def test_with_a_real_daemon_memories_are_pinned_muted_listed_and_forgotten(promp
     assert prompt.listed("--kind", "episodic", "--scope", "workspace") == [other]
     assert prompt.json("show", other)["muted"] is True
     assert prompt.ok("mute", other, "--off") == "It is not muted now.\n" and prompt.listed("--muted") == []
+    assert prompt.ok("mute", other, "--off") == "It was not muted.\n"
     assert prompt.ok("pin", pinned, "--off") == "It is not pinned now.\n" and prompt.listed("--pinned") == []
     assert "Forgotten." in prompt.ok("forget", pinned, said="y\n")
     gone = prompt.run("show", pinned)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from host.cli.output import say, show_json
+from host.cli.output import say, show_json, unbroken
 
 HOSTILE = "red\x1b[31m \x9b2J\x1b]52;c;AAAA\x07 back\u202ewards \u200bhidden \U000e0041 tag"
 
@@ -30,3 +30,7 @@ def test_one_entry_a_line_when_asked(capsys: pytest.CaptureFixture[str]) -> None
     show_json({"a": {"b": 1}}, indent=None)
 
     assert capsys.readouterr().out == '{"a": {"b": 1}}\n'
+
+
+def test_a_name_with_a_line_break_stays_on_its_line() -> None:
+    assert unbroken("/notes/a\r\nb.md") == "/notes/a\\r\\nb.md"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -43,6 +44,16 @@ def test_it_looks_on_until_the_index_is_made_and_says_what_is_in_it(monkeypatch:
         "The index is made anew: 12 records in 3 files.\n1 place could not be used. See: remora-pre lint\n"
     )
     assert next(method for method, _ in daemon.asked) == "index.rebuild" and len(paused) == 2
+
+
+def test_its_bar_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[float, float]] = []
+    monkeypatch.setattr(module, "bar", lambda doing: nullcontext(lambda *counted: told.append(counted)))
+    working = [{"stage": "rebuilding", "done": done, "total": 12} for done in (4, 11)]
+
+    run(monkeypatch, [*working, {"stage": "idle"}])
+
+    assert told == [(4, 12), (11, 12)]
 
 
 def test_a_rebuilding_that_failed_ends_with_1_and_says_that_the_old_index_holds(

@@ -73,7 +73,7 @@ def test_an_explanation_tells_terms_sources_scores_and_what_was_left_out(monkeyp
         "Records that hold each term, of 40: run 3, tests 12\n"
         "Source lexical: 1 hit in 1.2 ms\n"
         "Source engine: 0 hits in 0.1 ms: loading\n"
-        "Scores: 0.70 of lexical, the rest of the others\n"
+        "Weights in a score: 0.70 lexical, 0.30 the other sources together\n"
         f"{ID}  0.83  semantic, User, active, muted, pinned\n"
         "  Tests\n"
         "  run\\x1b[31m it\n"
@@ -81,14 +81,16 @@ def test_an_explanation_tells_terms_sources_scores_and_what_was_left_out(monkeyp
         "  engine 0.55 (confidence 0.55), lexical 7.31 (confidence 0.61)\n"
         "Left out:\n"
         f"  {a_memory_id(2)}  expired\n"
-        "Not every source answered: engine (loading). There may be more.\n"
+        "Not every source answered: engine (loading). There may be more; ask again in a moment.\n"
     )
 
 
 def test_a_query_without_a_word_to_look_for_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     result, _ = run(monkeypatch, {"explain": {"total": 1}}, "…", "--explain")
 
-    assert result.output == "No term of the query can be looked for, in 1 record.\nNo memory matches.\n"
+    assert result.output == (
+        "No term of the query can be looked for: it has none, or common words alone.\nNo memory matches.\n"
+    )
 
 
 def test_nothing_found_because_something_broke_is_not_reported_as_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,13 +86,13 @@ async def test_nothing_comes_out_of_a_real_store_that_may_not_be_shown(tmp_path:
 
 
 async def test_the_nearest_eligible_records_come_with_their_cosines() -> None:
-    engine = Near((3, 0.9), (1, 0.8), (2, 0.7), (0, 0.3))
+    engine = Near((3, 0.9), (1, 0.8), (2, 0.7), (0, 0.4))
 
     found = await engine_source(engine)(a_cue("which package manager?"), INDEX)
 
     assert [(one.id, one.source, one.score, one.confidence) for one in found] == [
         (f"engine:{a_memory_id(4)}", SourceName.ENGINE, 0.9, 0.9),
-        (f"engine:{a_memory_id(1)}", SourceName.ENGINE, 0.3, 0.3),
+        (f"engine:{a_memory_id(1)}", SourceName.ENGINE, 0.4, 0.4),
     ]
     assert engine.asked == [("which package manager?", visible_scopes(a_scope()), 50)]
 
@@ -132,6 +132,22 @@ async def test_a_record_that_changed_in_between_is_left_out() -> None:
 async def test_rows_of_an_index_that_was_made_anew_are_nobodys() -> None:
     with pytest.raises(ArmUnavailable):
         await engine_source(Near((0, 0.9), epoch=2))(a_cue("x"), INDEX)
+
+
+async def test_what_is_far_beside_the_nearest_is_not_named_however_small_the_store() -> None:
+    found = await engine_source(Near((3, 0.5), (0, 0.21), (4, 0.19)))(a_cue("x"), INDEX)
+
+    assert [one.memory_id for one in found] == [a_memory_id(4), a_memory_id(1)]
+
+
+async def test_the_nearest_is_one_that_may_be_shown() -> None:
+    found = await engine_source(Near((1, 0.9), (3, 0.3)))(a_cue("x"), INDEX)
+
+    assert [one.memory_id for one in found] == [a_memory_id(4)]
+
+
+async def test_a_cosine_that_says_nothing_names_nothing() -> None:
+    assert await engine_source(Near((3, 0.09), (0, 0.08)))(a_cue("x"), INDEX) == []
 
 
 async def test_nothing_near_is_nothing() -> None:
