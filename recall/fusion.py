@@ -61,6 +61,15 @@ def _weights(sources: Sequence[SourceName], policy: FusionPolicy) -> dict[Source
 
 
 def _fused(group: Sequence[Candidate], best: Mapping[SourceName, float], weights: Mapping[SourceName, float]) -> Fused:
+    if len(group) == 1:  # most are found by one arm
+        one, high = group[0], best[group[0].source]
+        return Fused(
+            candidate=one,
+            relevance=weights[one.source] * max(0.0, one.score) / high if high > 0 else 0.0,
+            confidences={one.source: one.confidence},
+            scores={one.source: one.score},
+            reasons=one.reasons,
+        )
     relevance = 0.0
     for one in {one.source: one for one in reversed(group)}.values():  # an arm that names it twice says it once
         high = best[one.source]

@@ -17,7 +17,6 @@ from host.runtime import USER_KEY
 from recall.contracts import Origin, Scope, ScopeRef
 from recall.library import Root
 from recall.workspace import workspace_key
-from tests.reliability.plain import plain_daemon
 from tests.reliability.repository import STEADY, Repository, branch
 from tests.reliability.witness import Witness, by_a_fresh_library, parsed, sampled, settles
 from tests.reliability.writers import FILES, edited, half, name_of
@@ -99,7 +98,7 @@ async def test_an_editor_git_two_agents_and_searches_at_once_leave_the_index_equ
 ) -> None:
     repository, stop, done = Repository(tmp_path / "project"), tmp_path / "stop", threading.Event()
     workspace = str(repository.folder)
-    with plain_daemon(run_dir) as daemon:
+    with RunningDaemon(run_dir) as daemon:
         user = daemon.data / "memory" / "user"
         witness = Witness(daemon, workspace, QUERIES, STEADY)
         with editing(user, stop) as editor, daemon.connect() as wire:
@@ -170,7 +169,7 @@ async def test_kills_of_the_daemon_in_the_middle_of_all_this_lose_no_acknowledge
     folder, stop = tmp_path / "project", tmp_path / "stop"
     folder.mkdir()
     workspace = str(folder)
-    daemon, kept, sent = plain_daemon(run_dir), dict[str, str](), list[str]()
+    daemon, kept, sent = RunningDaemon(run_dir), dict[str, str](), list[str]()
     daemon.start()
     try:
         with editing(daemon.data / "memory" / "user", stop) as editor:

@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from recall.workspace import workspace_key
-from tests.reliability.plain import plain_daemon
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
 from tests.support.daemon import ROOT, Refused, RunningDaemon, Wire
 from tests.support.library import write_records
@@ -118,7 +117,7 @@ def test_writers_readers_and_a_stranger_at_the_index_meet_no_lock_and_lose_no_wr
     case = load("db-locked-by-writer")
     workspace = tmp_path / "project"
     workspace.mkdir()
-    with plain_daemon(run_dir) as daemon:
+    with RunningDaemon(run_dir) as daemon:
         with daemon.connect() as wire:
             wire.call("memory.remember", text="The first record of all.", workspace=str(workspace))
         load_of = Load(daemon, str(workspace), time.monotonic() + SECONDS)
@@ -203,7 +202,7 @@ def test_a_hook_at_every_prompt_reads_no_memory_file_and_writes_no_index(tmp_pat
     assert case["given"]["generate"]["files"] == FILES
     workspace = tmp_path / "project"
     workspace.mkdir()
-    with plain_daemon(run_dir) as daemon:
+    with RunningDaemon(run_dir) as daemon:
         key = workspace_key(str(workspace))
         scope, memory = a_workspace_scope(key), daemon.data / "memory" / key
         for number in range(FILES):
