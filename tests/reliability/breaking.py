@@ -12,7 +12,6 @@ from pathlib import Path
 
 from recall.canonical import text_digest
 from recall.workspace import workspace_key
-from tests.reliability.plain import plain_daemon
 from tests.support.builders import a_memory, a_workspace_scope
 from tests.support.daemon import Json, Refused, RunningDaemon, Wire
 from tests.support.library import write_records
@@ -153,7 +152,7 @@ class Shelves:
     def take(self) -> Shelf:
         """One whose index is well, though it may have been broken before. It is well again once it `heals`."""
         if not self._made or not self._made[-1].well:
-            daemon = plain_daemon(Path(tempfile.mkdtemp(prefix="r")))
+            daemon = RunningDaemon(Path(tempfile.mkdtemp(prefix="r")))
             daemon.start()
             self._made.append(a_shelf(daemon, self._folder / str(len(self._made))))
         self._made[-1].well = False
