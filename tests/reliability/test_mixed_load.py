@@ -173,13 +173,13 @@ class Opened:
             raise OSError(ctypes.get_errno(), "inotify")
 
     def names(self) -> set[str]:
-        """Since the last time that this was asked."""
+        """Of files, since this was last asked. The folder itself, which has no name here, may be listed."""
         found: set[str] = set()
         while True:
             try:
                 told = os.read(self._handle, 1 << 16)
             except BlockingIOError:
-                return found
+                return found - {""}
             while told:
                 length = int.from_bytes(told[12:16], sys.byteorder)
                 found.add(os.fsdecode(told[16 : 16 + length].rstrip(b"\0")))
