@@ -1,7 +1,8 @@
 """Plays recorded envelopes through a composed host, in process and by their own clock (invariant 12).
 
 The claims are those of a host like Claude Code: at a start, after a prompt, and once the results of a reply are all
-there. Handing over is acknowledged at once. Same envelopes, memories, policy, key and ids: same decisions.
+there. Nothing of a later event is looked at. Handing over is acknowledged at once. Same envelopes, memories, policy,
+key and ids: same decisions.
 """
 
 from collections import Counter
@@ -16,18 +17,18 @@ from host.errors import ProtocolFault
 from host.parts import Parts
 from recall.contracts import EventEnvelope, EventType, Frozen
 
-PAGE = 100
+FEW, PAGE = 4, 100  # passes of one event are few
 AT_ONCE: dict[str, Surface] = {
     EventType.SESSION_START: Surface.SESSION_START,
     EventType.SESSION_COMPACT: Surface.SESSION_START,
     EventType.USER_MESSAGE: Surface.USER_PROMPT,
 }
+SPOKEN = (EventType.ASSISTANT_MESSAGE, EventType.USER_MESSAGE)
 UNUSABLE = ("invalid-params", "no-owner")  # refusals that concern one event, not the log
-TOOLS: frozenset[str] = frozenset({EventType.TOOL_CALL, EventType.TOOL_RESULT})
 
 
 class Replayed(Frozen, frozen=True, kw_only=True):
-    """One event, the passes it made, and the packet handed over after it, if any."""
+    """One event, the passes it made, and the packet handed over right after it, if any."""
 
     envelope: EventEnvelope
     passes: tuple[AuditEntry, ...]
@@ -40,6 +41,44 @@ def counted_ids() -> Callable[[str], str]:
     return lambda prefix: f"{prefix}{next(numbers):032x}"
 
 
+class Surfaces:
+    """Where a host like Claude Code asks, told event by event. Of one agent of one session."""
+
+    def __init__(self) -> None:
+        self._step: int | None = None
+        self._open: set[str] = set()  # calls of the latest reply that have no result yet
+        self._used = False  # the request after this reply has its packet
+
+    def after(self, envelope: EventEnvelope) -> Surface | None:
+        """Where it asks after this event: at a start or a prompt, and when no call of the reply is without a result.
+
+        A host that makes the calls of a reply one after the other asks once, when all are done; that another one
+        follows cannot be known here, so it is asked for after each, until one has brought a packet.
+        """
+        if self._begins_reply(envelope):
+            self._step, self._used = envelope.step, False
+            self._open.clear()
+        match envelope.event_type:
+            case EventType.TOOL_CALL:
+                self._open.add(envelope.call_id or "")
+                return None
+            case EventType.TOOL_RESULT:
+                self._open.discard(envelope.call_id or "")
+                return None if self._open or self._used else Surface.POST_TOOL
+            case kind:
+                return AT_ONCE.get(kind)
+
+    def _begins_reply(self, envelope: EventEnvelope) -> bool:
+        if envelope.step is not None:
+            return envelope.step != self._step
+        calls = envelope.event_type == EventType.TOOL_CALL  # a producer that counts no replies
+        return (calls and not self._open) or envelope.event_type in SPOKEN
+
+    def brought(self) -> None:
+        """A packet was handed over where it asked last."""
+        self._used = True
+
+
 class Replay:
     """One replay over `parts`, whose clock is `clock`. `left_out`: how many events the log refused, by kind."""
 
@@ -48,37 +87,24 @@ class Replay:
         self._clock = clock
         self.left_out: Counter[str] = Counter()
         self._known: set[str] = set()
-        self._results: dict[tuple[str, str], EventEnvelope] = {}  # a result after which its host may ask
+        self._surfaces: dict[tuple[str, str], Surfaces] = {}
 
     async def play(self, envelopes: Iterable[EventEnvelope]) -> AsyncIterator[Replayed]:
-        """Each event with what came of it, in order. A packet claimed after a tool result comes with the event that
-        shows that the reply's results are all there: it was handed over before that event. An event that the log
-        refuses is counted and left out; the others go on. Raises ProtocolFault when the log itself is not well."""
+        """Each event with what came of it, in order. An event that the log refuses is counted and left out; the others
+        go on. Raises ProtocolFault when the log itself is not well."""
         for envelope in envelopes:
             owner = (envelope.session_id, envelope.agent_id)
-            result = self._results.pop(owner, None)
-            packet = None
-            if result is not None and not _same_reply(result, envelope):
-                packet = await self._claim(result, Surface.POST_TOOL)
+            surfaces = self._surfaces.setdefault(owner, Surfaces())
+            surface = surfaces.after(envelope)
             self._clock.set(envelope.timestamp)
             if not await self._stored(envelope):
-                if packet is not None:
-                    yield Replayed(envelope=envelope, passes=(), packet=packet)
-                elif result is not None:  # its reply may still go on
-                    self._results[owner] = result
                 continue
             runtime = await self._parts.sessions.find(*owner)
             await runtime.idle.wait()
-            surface = _surface(envelope)
-            if surface is not None:
-                packet = await self._claim(envelope, surface) or packet
-            elif envelope.event_type == EventType.TOOL_RESULT:
-                self._results[owner] = envelope
-            yield Replayed(envelope=envelope, passes=await self._passes(envelope), packet=packet)
-        for result in self._results.values():
-            packet = await self._claim(result, Surface.POST_TOOL)
+            packet = None if surface is None else await self._claim(envelope, surface)
             if packet is not None:
-                yield Replayed(envelope=result, passes=(), packet=packet)
+                surfaces.brought()
+            yield Replayed(envelope=envelope, passes=await self._passes(envelope), packet=packet)
 
     async def _stored(self, envelope: EventEnvelope) -> bool:
         try:
@@ -101,17 +127,12 @@ class Replay:
 
     async def _passes(self, envelope: EventEnvelope) -> tuple[AuditEntry, ...]:
         """The session's passes that were not told yet, oldest first."""
-        ref = self._parts.audit.ref(envelope.session_id)
-        latest = await self._parts.audit.query(AuditFilter(session_ref=ref, kind=AuditKind.PASS, limit=PAGE))
-        fresh = tuple(entry for entry in reversed(latest) if entry.audit_id not in self._known)
+        fresh = await self._latest(envelope.session_id, FEW)
+        if len(fresh) == FEW:
+            fresh = await self._latest(envelope.session_id, PAGE)
         self._known.update(entry.audit_id for entry in fresh)
-        return fresh
+        return tuple(reversed(fresh))
 
-
-def _surface(envelope: EventEnvelope) -> Surface | None:
-    return AT_ONCE.get(envelope.event_type)
-
-
-def _same_reply(result: EventEnvelope, later: EventEnvelope) -> bool:
-    """Whether `later` still belongs to the reply whose tool gave `result`."""
-    return later.event_type in TOOLS and later.step == result.step
+    async def _latest(self, session_id: str, limit: int) -> list[AuditEntry]:
+        asked = AuditFilter(session_ref=self._parts.audit.ref(session_id), kind=AuditKind.PASS, limit=limit)
+        return [entry for entry in await self._parts.audit.query(asked) if entry.audit_id not in self._known]

@@ -13,9 +13,10 @@ from host.cli.tables import one_line, print_panel
 from host.clock import SystemClock
 from host.demo.judging import Judged, Judgement
 from host.demo.playing import Moment, play
-from host.demo.recording import SHIPPED, Recorded, Recording, load
+from host.demo.recording import SHIPPED
 from host.demo.report import SILENCE, Report, Summary
 from host.demo.theatre import Theatre, theatre
+from host.evaluation.sessions import Recorded, Recording, load
 from recall.contracts import EventType
 
 CARRIED = "carry-over"  # the trigger of a pass that only renews a waiting packet

@@ -1,4 +1,4 @@
-"""`eval`: how well memories are found, on sets of questions with known answers."""
+"""`eval`: how well memories are found, and how well it is decided when to hand one over."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,15 @@ from pathlib import Path
 import click
 
 from host.cli.bars import Told, bar
+from host.cli.eval_decisions import decisions
 from host.cli.output import count_of, json_option, say, show_json
 from host.cli.tables import print_table
 from host.clock import SystemClock
 from host.errors import RemoraError
 from host.evaluation.datasets import FORMAT, Passed, load
 from host.evaluation.metrics import Quality
-from host.evaluation.recall import ARMS, Evaluation, Hear, Wanted, arms_of
+from host.evaluation.ready import Hear
+from host.evaluation.recall import ARMS, Evaluation, Wanted, arms_of
 from host.evaluation.results import Abstention, ArmFigures, Report, SetFigures
 
 HEADINGS = ("arm", "queries", "R@1", "R@5", "R@10", "MRR", "nDCG@10", "p50 ms", "p99 ms")
@@ -22,12 +24,16 @@ HEADINGS = ("arm", "queries", "R@1", "R@5", "R@10", "MRR", "nDCG@10", "p50 ms", 
 
 @click.group(name="eval")
 def evaluation() -> None:
-    """Measure how well memories are found, on sets with known answers.
+    """Measure what is found, and when it is handed over, where the answers are known.
 
     \b
-    Example:
+    Examples:
       remora-pre eval recall questions.json
+      remora-pre eval decisions sessions/
     """
+
+
+evaluation.add_command(decisions)
 
 
 @evaluation.command()

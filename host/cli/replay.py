@@ -23,7 +23,7 @@ from host.namespace import name
 from host.replay import Replay, Replayed, counted_ids
 from host.tasks import Tasks
 from host.transcripts import READERS, read, recognise
-from recall.contracts import EventEnvelope, Frozen, Origin, Scope, ScopeRef
+from recall.contracts import Attention, EventEnvelope, Frozen, Origin, Scope, ScopeRef
 from recall.library import Root
 from recall.workspace import workspace_key
 
@@ -56,9 +56,16 @@ class Handed(Frozen, frozen=True, kw_only=True):
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A folder of memory files to use in place of your own.",
 )
+@click.option(
+    "--attention",
+    type=click.Choice([str(one) for one in Attention]),
+    default=str(Attention.NORMAL),
+    show_default=True,
+    help="How sure a memory has to be.",
+)
 @click.option("--all", "every", is_flag=True, help="Show also the passes that looked nothing up.")
 @json_option
-def replay(file: Path, memory: Path | None, every: bool, as_json: bool) -> None:
+def replay(file: Path, memory: Path | None, attention: str, every: bool, as_json: bool) -> None:
     """Show the passes a transcript would have made.
 
     Reads a session transcript of Claude Code or Codex and plays it through a host of its own, by the clock of the
@@ -68,10 +75,12 @@ def replay(file: Path, memory: Path | None, every: bool, as_json: bool) -> None:
     Examples:
       remora-pre replay session.jsonl
       remora-pre replay session.jsonl --memory notes/ --json
+      remora-pre replay session.jsonl --attention quiet
     """
     passes: list[Line] = []
     handed: list[Handed] = []
-    played, left_out = asyncio.run(_replayed(file, None if memory is None else memory.resolve()))
+    place = None if memory is None else memory.resolve()
+    played, left_out = asyncio.run(_replayed(file, place, Attention(attention)))
     for replayed in played:
         fresh = [_line(replayed, place) for place in range(len(replayed.passes))]
         passes += fresh
@@ -92,7 +101,7 @@ def replay(file: Path, memory: Path | None, every: bool, as_json: bool) -> None:
         say(f"Events that could not be used were left out: {why}.")
 
 
-async def _replayed(file: Path, memory: Path | None) -> tuple[list[Replayed], Mapping[str, int]]:
+async def _replayed(file: Path, memory: Path | None, attention: Attention) -> tuple[list[Replayed], Mapping[str, int]]:
     """What came of each event, and how many were left out, by kind."""
     log = structlog.wrap_logger(
         structlog.PrintLogger(sys.stderr), wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL)
@@ -101,7 +110,14 @@ async def _replayed(file: Path, memory: Path | None) -> tuple[list[Replayed], Ma
     with tempfile.TemporaryDirectory(prefix=f"{name('replay')}-") as folder, _envelopes(file) as envelopes:
         place = Path(folder)
         data = paths().data if memory is None else place
-        setup = Setup(data=data, database=place / "replay.db", index=place / "index.db", key=KEY)
+        setup = Setup(
+            data=data,
+            database=place / "replay.db",
+            index=place / "index.db",
+            key=KEY,
+            attention=attention,
+            patient=True,
+        )
         async with open_parts(setup, clock, counted_ids(), tasks, log) as parts:
             first = next(envelopes, None)
             if first is None:

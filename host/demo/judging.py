@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-from host.demo.recording import Gold, Labels
+from host.evaluation.sessions import Gold, Labels
 
 
 class Judgement(StrEnum):

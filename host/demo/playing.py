@@ -11,7 +11,8 @@ import msgspec
 
 from governance.contracts import AuditEntry, AuditKind
 from host.contracts import MemoryPacket, Surface
-from host.demo.recording import Recorded, Recording, envelope, surface
+from host.demo.recording import surface
+from host.evaluation.sessions import Recorded, Recording, envelope
 from recall.contracts import EventEnvelope, Frozen
 
 WAIT_MS = 2000  # a slow machine must not lose a packet which the host would have got at its next boundary

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from host.demo.judging import Judged, Judgement, judge
 from host.demo.playing import Moment
-from host.demo.recording import Labels, Recording
+from host.evaluation.sessions import Labels, Recording
 from recall.contracts import Frozen
 
 SILENCE = "silence"

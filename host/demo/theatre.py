@@ -15,8 +15,8 @@ import msgspec
 
 from host.client import DaemonAbsent, call_sync
 from host.config import Paths, environment, locate
-from host.demo.recording import Recording
-from host.demo.store import write_store
+from host.evaluation.session_store import write_store
+from host.evaluation.sessions import Recording
 from host.launch import launch, wait_until_ready
 from host.namespace import env, name
 from recall.workspace import workspace_key

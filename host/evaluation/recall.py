@@ -10,8 +10,6 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import ne
 from pathlib import Path
 
 from host.clock import Clock
@@ -19,6 +17,7 @@ from host.compose import Recall, open_recall
 from host.errors import RemoraError
 from host.evaluation import baselines, store
 from host.evaluation.datasets import Dataset, Namespace, Query
+from host.evaluation.ready import Hear, embedded, searchable
 from host.evaluation.results import Asked, Certainty, SetFigures, arm_figures, corpus_digest
 from host.namespace import name
 from host.observer import clean, cut
@@ -26,7 +25,7 @@ from host.runtime import USER_KEY
 from recall.analyzer import distinct
 from recall.associate import Arm, AssociationPolicy, associate
 from recall.contracts import Cue, CuePart, Origin, RuntimeScope, Scope, ScopeRef, SegmentKind, SourceName
-from recall.engine import Engine, EngineState, available
+from recall.engine import available
 from recall.fallback import Breaker
 from recall.fusion import FusionPolicy, fuse
 from recall.library import Root
@@ -48,8 +47,6 @@ UNHURRIED = 5.0
 Found = tuple[tuple[int, ...], float, tuple[str, ...]]
 """Documents by number, best first; how sure the arm is of the best; what fell short."""
 Ask = Callable[[Query], Awaitable[Found]]
-Hear = Callable[[str, int, int], None]
-"""What is under way, how far it is, of how much."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,9 +107,9 @@ class Evaluation:
             engine = not WITH_ENGINE.isdisjoint(self._wanted.arms)
             async with open_recall(Path(folder), engine=engine) as recall:
                 places, not_stored = await _taken_in(dataset, recall, Path(folder) / "memory", hear)
-                searchable = await _searchable(recall)
+                found = await searchable(recall.library)
                 if recall.engine is not None:
-                    await _embedded(recall.engine, searchable, hear)
+                    await embedded(recall.engine, found, hear)
                 chosen = _chosen(dataset, self._wanted.limit)
                 asked = await self._asked(places, chosen, recall, hear)
         documents = [doc for one in dataset.namespaces for doc in one.docs]
@@ -133,7 +130,7 @@ class Evaluation:
                 place.unknown(query) for place, queries in zip(places, chosen, strict=True) for query in queries
             ),
             not_stored=not_stored,
-            kept_out=len(documents) - not_stored - searchable,
+            kept_out=len(documents) - not_stored - found,
             arms=tuple(arm_figures(arm, answers) for arm, answers in asked.items()),
         )
 
@@ -211,31 +208,6 @@ async def _taken_in(dataset: Dataset, recall: Recall, folder: Path, hear: Hear) 
         first += len(namespace.docs)
         hear("indexing", first, every)
     return places, not_stored
-
-
-async def _searchable(recall: Recall) -> int:
-    """How many records can be found. Raises RemoraError when the index is not well."""
-    status = await recall.library.status()
-    if status.damaged or status.problem:
-        raise RemoraError(
-            f"The documents could not be indexed: {status.problem or 'the index is damaged'}.",
-            "Is there room in the folder for temporary files?",
-        )
-    return status.searchable
-
-
-async def _embedded(engine: Engine, records: int, hear: Hear) -> None:
-    """Wait until every record has its vector. Raises RemoraError when the engine breaks."""
-    engine.start()
-    status = engine.status()
-    while not (status.state is EngineState.READY and status.embedded >= records):
-        if status.state in (EngineState.BROKEN, EngineState.STALE):
-            raise RemoraError(
-                f"The engine is {status.state}: {status.problem or 'it gave no reason'}.",
-                "Leave it out with --arm lexical, or install the extra semantic anew.",
-            )
-        hear("embedding", status.embedded, records)
-        status = await engine.wait_until(partial(ne, status))
 
 
 async def _compared(look: baselines.Ask, query: Query) -> Found:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from host.demo import recording
+from host.evaluation.sessions import load
 from host.transcripts import READERS, read, recognise
 from recall.analyzer import STOP_WORDS
 from recall.contracts import EventPayload, EventType
@@ -31,7 +32,7 @@ def texts() -> tuple[tuple[str, str], ...]:
                 text = msgspec.json.decode(event.payload, type=EventPayload).text
                 if event.event_type in SAID and text:
                     found[event.event_type, text] = None
-    for one in recording.load(recording.SHIPPED).events:
+    for one in load(recording.SHIPPED).events:
         if one.type in SAID and one.text:
             found[one.type, one.text] = None
     return tuple(found)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from host.demo.recording import Labels, load
+from host.demo.recording import SHIPPED
+from host.evaluation.sessions import Labels, load
 from host.namespace import SCRIPT
 
 COMMAND = [str(Path(sys.executable).parent / SCRIPT), "demo"]
@@ -61,7 +62,7 @@ def played() -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 @pytest.fixture(scope="module")
 def labels() -> Labels:
-    return load().labels
+    return load(SHIPPED).labels
 
 
 @pytest.mark.promise("demo-delivers-gold")
@@ -90,7 +91,7 @@ def test_nothing_of_the_never_list_is_handed_over(played: tuple[dict[str, Any], 
 
 def test_every_delivery_shows_the_text_that_would_enter_the_request(played: tuple[dict[str, Any], list[str]]) -> None:
     said, _ = played
-    texts = {memory.id: memory.text for memory in load().memories}
+    texts = {memory.id: memory.text for memory in load(SHIPPED).memories}
 
     for given in said["deliveries"]:
         assert all(memory in given["rendered"] for memory in given["memories"])

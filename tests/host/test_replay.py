@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from host.contracts import InboxState
+from host.contracts import InboxState, Surface
 from host.errors import ProtocolFault
-from host.replay import Replay, Replayed, counted_ids
+from host.replay import Replay, Replayed, Surfaces, counted_ids
 from recall.contracts import EventEnvelope
 from tests.support.builders import a_call, a_prompt, a_reply, a_result, a_start
 from tests.support.world import FAILURE, LESSON, World, a_world
@@ -46,11 +46,11 @@ async def test_every_event_comes_back_in_order(tmp_path: Path) -> None:
     assert [each.envelope.event_id for each in played] == [f"e{place}" for place in range(6)]
 
 
-async def test_a_packet_is_handed_over_before_the_event_that_follows_the_result(tmp_path: Path) -> None:
+async def test_a_packet_is_handed_over_with_the_result_and_no_later_event_is_looked_at(tmp_path: Path) -> None:
     played, _ = await replayed(tmp_path, LESSON)
 
     handed = [(each.envelope.event_id, each.packet) for each in played if each.packet]
-    assert [event for event, _ in handed] == ["e5"]
+    assert [event for event, _ in handed] == ["e4"]
     assert handed[0][1] is not None and "pg-fixture" in handed[0][1].rendered
 
 
@@ -98,22 +98,23 @@ async def test_what_the_log_refuses_is_counted_and_the_others_go_on(tmp_path: Pa
         played = [each async for each in player.play([first, *refused, *rest])]
 
     assert [each.envelope.event_id for each in played] == [f"e{place}" for place in range(6)]
-    assert [each.envelope.event_id for each in played if each.packet] == ["e5"]
+    assert [each.envelope.event_id for each in played if each.packet] == ["e4"]
     assert player.left_out == {"invalid-params": 1, "no-owner": 1}
 
 
-@pytest.mark.parametrize("step", [1, 2])
-async def test_an_event_left_out_costs_no_packet(tmp_path: Path, step: int) -> None:
-    """Be it of the same reply as the result before it (1), or of the next one (2)."""
-    *before, last = a_session()
-    bad = msgspec.structs.replace(before[-1], event_id="not an id", step=step)
+@pytest.mark.parametrize("bad_call", [False, True])
+async def test_an_event_left_out_costs_no_packet(tmp_path: Path, bad_call: bool) -> None:
+    """Be it a result that comes before the good one, or a call that has one."""
+    start, prompt, reply, call, result, last = a_session()
+    refused = msgspec.structs.replace(call if bad_call else result, event_id="not an id")
+    events = [start, prompt, reply, refused, result] if bad_call else [start, prompt, reply, call, refused, result]
 
     async with a_world(tmp_path) as world:
         await world.remember(LESSON, PLACE)
-        played = [each async for each in Replay(world.parts, world.clock).play([*before, bad, last])]
+        played = [each async for each in Replay(world.parts, world.clock).play([*events, last])]
 
     (handed,) = [each for each in played if each.packet]
-    assert handed.envelope.event_id == ("e5" if step == 1 else "not an id")
+    assert handed.envelope.event_id == "e4"
 
 
 async def test_a_log_that_is_not_well_ends_the_replay(tmp_path: Path) -> None:
@@ -125,6 +126,47 @@ async def test_a_log_that_is_not_well_ends_the_replay(tmp_path: Path) -> None:
             [each async for each in Replay(world.parts, world.clock).play([*events, other])]
 
     assert fault.value.kind == "conflict"
+
+
+START, PROMPT = Surface.SESSION_START, Surface.USER_PROMPT
+DONE = Surface.POST_TOOL
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([a_start(), a_prompt("Go."), a_reply("Yes.", step=1)], [START, PROMPT, None]),
+        ([a_call(step=1), a_result(step=1), a_reply("Done.", step=2)], [None, DONE, None]),
+        (
+            [a_call(step=1), a_call(call_id="c2", step=1), a_result(call_id="c2", step=1), a_result(step=1)],
+            [None, None, None, DONE],
+        ),
+        (  # a call that was broken off: the next reply's are waited for alone
+            [a_call(step=1), a_call(call_id="c2", step=2), a_result(call_id="c2", step=2)],
+            [None, None, DONE],
+        ),
+        ([a_call(), a_result(), a_call(), a_result()], [None, DONE, None, DONE]),  # a producer that counts no replies
+        ([a_result(step=3)], [DONE]),  # the recording begins in the middle
+    ],
+)
+def test_a_host_asks_at_starts_and_prompts_and_when_a_reply_has_its_results(
+    events: list[EventEnvelope], expected: list[Surface | None]
+) -> None:
+    surfaces = Surfaces()
+
+    assert [surfaces.after(event) for event in events] == expected
+
+
+@pytest.mark.parametrize(("brought", "then"), [(False, DONE), (True, None)])
+def test_calls_made_one_after_the_other_in_one_reply_get_one_packet(brought: bool, then: Surface | None) -> None:
+    surfaces = Surfaces()
+    first = [surfaces.after(event) for event in (a_call(step=1), a_result(step=1))]
+    if brought:
+        surfaces.brought()
+
+    assert first == [None, DONE]
+    assert [surfaces.after(event) for event in (a_call(step=1), a_result(step=1))] == [None, then]
+    assert [surfaces.after(event) for event in (a_call(step=2), a_result(step=2))] == [None, DONE]
 
 
 def test_ids_count_and_carry_their_prefix() -> None:

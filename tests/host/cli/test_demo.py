@@ -9,9 +9,9 @@ from governance.contracts import AuditEntry, AuditKind
 from host.cli.demo import Screen
 from host.config import locate
 from host.demo.playing import Moment
-from host.demo.recording import Gold, Labels, Recorded, Recording
 from host.demo.report import Report
 from host.demo.theatre import Theatre
+from host.evaluation.sessions import Gold, Labels, Recorded, Recording
 from tests.support.builders import a_cursor, a_packet, an_item
 
 LABELS = Labels(

@@ -1,7 +1,7 @@
 """Deliveries against labels: what counts as right, late, repeated or forbidden."""
 
 from host.demo.judging import Judgement, judge
-from host.demo.recording import Acceptable, Gold, Labels
+from host.evaluation.sessions import Acceptable, Gold, Labels
 
 LABELS = Labels(
     session="s",

@@ -8,7 +8,7 @@ import msgspec
 
 from host.contracts import MemoryPacket, Surface
 from host.demo.playing import Moment, play
-from host.demo.recording import Labels, Recorded, Recording
+from host.evaluation.sessions import Labels, Recorded, Recording
 from tests.support.builders import a_cursor, a_packet
 
 T = TypeVar("T")

@@ -2,8 +2,8 @@
 
 from governance.contracts import AuditEntry, AuditKind
 from host.demo.playing import Moment
-from host.demo.recording import Gold, Labels, Recorded, Recording
 from host.demo.report import Report
+from host.evaluation.sessions import Gold, Labels, Recorded, Recording
 from recall.contracts import SourceKind
 from tests.support.builders import a_packet, an_item
 

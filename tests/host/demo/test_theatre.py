@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from host.client import DaemonAbsent, call_sync
-from host.demo.recording import Labels, Recording, Stored
 from host.demo.theatre import Theatre, theatre
+from host.evaluation.sessions import Labels, Recording, Stored
 from recall.contracts import MemoryKind, MemoryRecord, Scope, Status
 from tests.support.builders import a_memory_id
 

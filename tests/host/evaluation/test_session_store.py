@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from host.demo.recording import Stored, load
-from host.demo.store import write_store
+from host.demo.recording import SHIPPED
+from host.evaluation.session_store import write_store
+from host.evaluation.sessions import Stored, load
 from recall.contracts import MemoryKind, Origin, Scope, ScopeRef, Status
 from recall.files import parse
 from recall.markers import FileHome
@@ -59,7 +60,7 @@ def test_kind_status_date_and_text_read_back(tmp_path: Path) -> None:
 
 
 def test_the_shipped_store_can_be_written_whole(tmp_path: Path) -> None:
-    recording = load()
+    recording = load(SHIPPED)
     names = {memory.workspace: f"ws_{memory.workspace}" for memory in recording.memories if memory.workspace}
 
     write_store(recording.memories, names, tmp_path)
