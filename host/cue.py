@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from host.contracts import Window
+from host.gate_words import corrects
 from recall.analyzer import distinct
 from recall.canonical import short_id
 from recall.contracts import Cue, CuePart, RuntimeScope, Segment, SegmentKind, SourceKind
@@ -51,6 +52,7 @@ def build_cue(segment: Segment, window: Window) -> Cue:
         retrieval_key=short_id("key_", [sorted(segment.entities), sorted(focus)]),
         segment_kind=segment.kind,
         question=asks(segment),
+        corrects=_corrects(segment),
     )
 
 
@@ -73,6 +75,11 @@ def asks(segment: Segment) -> bool:
     if segment.kind is not SegmentKind.PROMPT or segment.source_kind is not SourceKind.USER:
         return False
     return _QUESTION.search(_POLITE.sub(" ", segment.text)) is not None
+
+
+def _corrects(segment: Segment) -> bool:
+    own = segment.kind is SegmentKind.PROMPT and segment.source_kind is SourceKind.USER
+    return own and corrects(segment.text)
 
 
 def _answered(segment: Segment, recent: Sequence[Segment]) -> list[Segment]:

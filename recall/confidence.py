@@ -7,23 +7,32 @@ It weighs each candidate by the evidence that the window of the cue holds beyond
     mass(m) = Σ over terms of m in the window: -ln p · idf / max idf
     z(m)    = (mass - its expectation under p) / √(its variance + 1)
 
-and opens one of two doors. *Evidence*: mass plus the agreement of earlier passes clears an absolute bar, and some of it
-stands in the event itself, not only around it. Terms of records that the window was given already count half: a second
-record has to bring evidence of its own. *Answer*: the user's prompt is explained by one record (`recall/answer.py`).
-How the numbers were found: docs/explanation/calibration.md.
+and opens one of two doors. *Evidence*: mass plus the agreement of earlier passes clears an absolute bar, and
+
+- some of it stands in the event itself, not only around it;
+- it comes from several things: one name counts whole and in parts, and a name is a topic, not yet a need. A prompt is
+  exempt, its words were chosen one by one;
+- the agent is not just saying it: a reply that holds much of what the record holds has found it out already.
+
+A failing result is evidence of a need by itself, so its bar is lower. Who corrects the agent states the rule himself,
+so the bar of such a prompt is higher.
+
+Terms of records that the window was given already count a quarter: a second record has to bring evidence of its own.
+*Answer*: the user's prompt is explained by one record (`recall/answer.py`). How the numbers were found:
+docs/explanation/calibration.md.
 """
 
 import math
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
 from recall.answer import AnswerPolicy, answered, evidential
 from recall.background import Background
-from recall.contracts import Cue, Frozen, Noise, Ranked, Scored, TermStatistics
+from recall.contracts import Cue, Frozen, Noise, Ranked, Scored, SegmentKind, TermStatistics
 
 Positive = Annotated[float, Meta(gt=0)]
 
@@ -31,12 +40,17 @@ Positive = Annotated[float, Meta(gt=0)]
 class ConfidencePolicy(Frozen, frozen=True, kw_only=True):
     """The bar and its constants. Mass is in nats of the analyzer that the background table belongs to."""
 
-    id: str = "confidence_pre_v1"
-    theta: Positive = 16.0
+    id: str = "confidence_pre_v2"
+    theta: Positive = 17.0
+    failed: Annotated[float, Meta(ge=0)] = 3.0  # nats that the bar of a failing result is lower
+    corrected: Annotated[float, Meta(ge=0)] = 8.0  # nats that the bar of a prompt that corrects is higher
     large: Positive = 1000.0  # records; above, the bar rises by the logarithm: the best of many is better by chance
     agree_weight: Annotated[float, Meta(ge=0, le=2)] = 0.7
-    told_weight: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    told_weight: Annotated[float, Meta(ge=0, le=1)] = 0.25
     focus_least: Annotated[float, Meta(ge=0)] = 3.0  # nats that the event itself has to hold
+    things: Annotated[float, Meta(ge=0)] = 4.0  # that a window around anything but a prompt shares with the record
+    stated: Annotated[float, Meta(gt=0, le=1)] = 0.3  # of a record's information, that a reply or call may hold
+    replies: bool = True  # whether a record may be handed over because of what the agent says
     voters: Annotated[int, Meta(ge=1, le=10)] = 3
     prior: Positive = 3000.0
     floor: Positive = 2e-6
@@ -79,58 +93,97 @@ def confident(ranked: Ranked, cue: Cue, noise: Noise, statistics: TermStatistics
     top ones by z."""
     scale = _Scale(cue, noise, statistics, bar)
     weighed = sorted((_weigh(one, ranked.told, scale) for one in ranked.ranked), key=_best_first)
-    by_z = sorted((one for one in weighed if one.scored.mass > 0), key=lambda one: (-one.scored.z, one.memory_id))
-    chosen = _evident(weighed, cue, statistics.total, bar.policy)
+    chosen = _evident(weighed, cue, scale)
     if chosen is None:
         chosen = answered([one.scored for one in weighed], cue, statistics, bar.policy.answer, bar.background)
     return Ranked(
         ranked=() if chosen is None else (chosen,),
         dropped=ranked.dropped,
-        votes=tuple(one.memory_id for one in by_z[: bar.policy.voters]),
+        votes=_votes(weighed, scale),
         weighed=tuple(one.scored for one in weighed),
         told=ranked.told,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
+class _Weighed(NamedTuple):
     scored: Scored
     focus: float  # nats matched in the event itself
+    full: float  # nats matched, those of terms told already included
+    z_most: float  # its z is not larger: what was not matched only adds to what chance would bring
 
     @property
     def memory_id(self) -> str:
         return self.scored.candidate.memory_id
 
 
-def _evident(weighed: Sequence[_Weighed], cue: Cue, records: int, policy: ConfidencePolicy) -> Scored | None:
-    least = policy.focus_least if cue.focus else 0.0
-    best = next((one.scored for one in weighed if one.focus >= least), None)
-    if best is None or best.score < policy.theta + max(0.0, math.log(max(1, records) / policy.large)):
-        return None
-    return msgspec.structs.replace(best, reasons=(*best.reasons, "evidence"))
+def _votes(weighed: Sequence[_Weighed], scale: "_Scale") -> tuple[str, ...]:
+    """The best by z, which takes all terms of a record: it is reckoned out only for those that can be among them."""
+    best: list[tuple[float, str]] = []
+    for one in sorted(weighed, key=lambda one: -one.z_most):
+        if len(best) == scale.policy.voters and one.z_most < -best[-1][0]:
+            break
+        if one.scored.mass > 0:
+            best = sorted([*best, (-scale.z(one), one.memory_id)])[: scale.policy.voters]
+    return tuple(memory_id for _, memory_id in best)
+
+
+def _evident(weighed: Sequence[_Weighed], cue: Cue, scale: "_Scale") -> Scored | None:
+    """The best record over the bar whose evidence holds up."""
+    least = scale.policy.focus_least if cue.focus else 0.0
+    for one in weighed:
+        if one.scored.score < one.scored.bar:
+            return None
+        if one.focus >= least and _holds_up(one.scored.candidate.terms, cue.segment_kind, scale):
+            return msgspec.structs.replace(one.scored, reasons=(*one.scored.reasons, "evidence"))
+    return None
+
+
+def _holds_up(terms: Sequence[str], kind: SegmentKind | None, scale: "_Scale") -> bool:
+    """Whether the match is more than one name, and more than the agent's own words. `terms`: of the record."""
+    if kind is SegmentKind.REPLY and not scale.policy.replies:
+        return False
+    if kind in ITS_OWN and scale.stated(terms) >= scale.policy.stated:
+        return False
+    return kind in UNASKED or things(term for term in terms if term in scale.window) >= scale.policy.things
+
+
+ITS_OWN = (SegmentKind.REPLY, SegmentKind.CALL)  # what the agent says, and what it is about to run
+UNASKED = (None, SegmentKind.PROMPT)  # cues whose evidence may be one name: a seed or search, and what a person wrote
+
+
+def things(terms: Iterable[str]) -> float:
+    """How many different things terms name: parts of a longer one of them do not count, and of CJK pairs, which
+    overlap, each counts half."""
+    whole: list[str] = []
+    for term in sorted(terms, key=len, reverse=True):
+        if not any(term in longer for longer in whole):
+            whole.append(term)
+    return sum(1.0 if term.isascii() else 0.5 for term in whole)
 
 
 def _weigh(one: Scored, told: frozenset[str], scale: "_Scale") -> _Weighed:
     mass = full = focus = expected = variance = 0.0
-    for term in one.candidate.terms:
-        p, nats = scale.of(term)
-        expected += p * nats
-        variance += p * (1 - p) * nats * nats
-        if term in scale.window:
-            new = nats * scale.policy.told_weight if term in told else nats
-            full += nats
-            mass += new
-            focus += nats if term in scale.focus else 0.0
+    for term in filter(scale.window.__contains__, one.candidate.terms):
+        nats, mean, spread = scale.of(term)
+        expected += mean
+        variance += spread
+        full += nats
+        mass += nats * scale.policy.told_weight if term in told else nats
+        focus += nats if term in scale.focus else 0.0
     agree = scale.noise.agree.get(one.candidate.memory_id, 0.0)
     scored = Scored(
         candidate=one.candidate,
         score=mass + scale.policy.agree_weight * agree,
         mass=mass,
-        z=(full - expected) / math.sqrt(variance + 1),
         agree=agree,
+        bar=scale.bar,
         reasons=one.reasons,
+        confidences=one.confidences,
     )
-    return _Weighed(scored, focus)
+    return _Weighed(scored, focus, full, max(0.0, full - expected) / math.sqrt(variance + 1))
+
+
+_Weight = tuple[float, float, float]  # nats that a match of a term counts; their mean and variance by chance
 
 
 class _Scale:
@@ -143,25 +196,59 @@ class _Scale:
         self.focus = frozenset(cue.focus)
         self._statistics = statistics
         self._background = bar.background
-        self._known: dict[str, tuple[float, float]] = {}
+        self.bar = self._bar(cue)
+        self._known: dict[str, _Weight] = {}
+        self._alike: dict[tuple[int, float, int], _Weight] = {}
         self._idf_most = _idf(statistics.total, 1)
 
-    def of(self, term: str) -> tuple[float, float]:
-        """(chance of a match, nats that a match counts)."""
+    def of(self, term: str) -> _Weight:
         known = self._known.get(term)
         if known is None:
             known = self._known[term] = self._of(term)
         return known
 
-    def _of(self, term: str) -> tuple[float, float]:
+    def z(self, one: _Weighed) -> float:
+        """How far what a record matched is from what chance brings a record of its terms."""
+        expected = variance = 0.0
+        for term in one.scored.candidate.terms:
+            _, mean, spread = self.of(term)
+            expected += mean
+            variance += spread
+        return (one.full - expected) / math.sqrt(variance + 1)
+
+    def _bar(self, cue: Cue) -> float:
+        growth = max(0.0, math.log(max(1, self._statistics.total) / self.policy.large))
+        higher = self.policy.corrected if cue.corrects else 0.0
+        if cue.segment_kind is SegmentKind.RESULT:
+            higher -= self.policy.failed  # only failing results are looked up for
+        return max(0.0, self.policy.theta + higher) + growth
+
+    def stated(self, terms: Iterable[str]) -> float:
+        """Which share of the information of a record's terms the event itself holds: rare words say more."""
+        held = whole = 0.0
+        for term in filter(evidential, terms):
+            information = -math.log(self._background.share(term, self.policy.floor))
+            whole += information
+            held += information if term in self.focus else 0.0
+        return held / whole if whole else 0.0
+
+    def _of(self, term: str) -> _Weight:
         if not evidential(term):
-            return 0.0, 0.0
+            return 0.0, 0.0, 0.0
+        share = self._background.share(term, self.policy.floor)
+        figures = self.noise.counts.get(term, 0), share, self._statistics.counts.get(term, 1)
+        found = self._alike.get(figures)  # rare terms have the same figures, and most terms are rare
+        if found is None:
+            found = self._alike[figures] = self._reckoned(*figures)
+        return found
+
+    def _reckoned(self, seen: int, share: float, records: int) -> _Weight:
+        """The weight of a term by its counts: in the session, in the background, and in the store."""
         policy = self.policy
-        expected = policy.prior * self._background.share(term, policy.floor)
-        q = (self.noise.counts.get(term, 0) + expected) / (self.noise.total + policy.prior)
+        q = (seen + policy.prior * share) / (self.noise.total + policy.prior)
         p = min(policy.p_most, max(policy.p_least, 1 - math.exp(-q * len(self.window))))
-        idf = _idf(self._statistics.total, self._statistics.counts.get(term, 1))
-        return p, -math.log(p) * idf / self._idf_most
+        nats = -math.log(p) * _idf(self._statistics.total, records) / self._idf_most
+        return nats, p * nats, p * (1 - p) * nats * nats
 
 
 def _idf(total: int, count: int) -> float:

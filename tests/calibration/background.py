@@ -13,6 +13,9 @@ from pathlib import Path
 from recall.background import Background, packed
 from tests.calibration.corpus import counted, labelled, transcripts
 
+SHARED = 2  # projects that a term of the table stands in
+LARGE = 3000  # terms counted; of a smaller project, a share is chance
+
 
 def by_project(sets: Path, fixtures: Path) -> dict[str, Counter[str]]:
     """Term counts of every project. The labelled sessions and transcripts of one project are counted together."""
@@ -27,12 +30,30 @@ def by_project(sets: Path, fixtures: Path) -> dict[str, Counter[str]]:
 
 
 def without(counts: Mapping[str, Counter[str]], project: str) -> Background:
-    """The background of all projects but one."""
-    total: Counter[str] = Counter()
-    for name, one in counts.items():
-        if name != project:
-            total.update(one)
-    return Background(total, max(1, total.total()))
+    """The background of all projects but one. A term of a single project is its name for something, not how people
+    talk: it is left out, or a session of that project would take its own words for common ones."""
+    others = [one for name, one in counts.items() if name != project]
+    total, holders = Counter[str](), Counter[str]()
+    for one in others:
+        total.update(one)
+        holders.update(one.keys())
+    shared = {term: count for term, count in total.items() if holders[term] >= SHARED}
+    return Background(shared, max(1, total.total()))
+
+
+def general(counts: Mapping[str, Counter[str]]) -> Background:
+    """The background for a session of whatever project, one of these or another: of each term, the counts of all
+    projects but the one that uses it most, as a share of what those projects count."""
+    total = sum(one.total() for one in counts.values())
+    large = [one for one in counts.values() if one.total() >= LARGE]
+    kept: dict[str, int] = {}
+    for term in sorted(set().union(*counts.values())):
+        most = max(large, key=lambda one: one[term] / one.total())
+        rest = sum(one[term] for one in counts.values()) - most[term]
+        count = round(rest * total / (total - most.total()))
+        if count:
+            kept[term] = count
+    return Background(kept, total)
 
 
 def main() -> None:
@@ -44,7 +65,7 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=1)
     options = parser.parse_args()
     counts = by_project(options.sets, options.fixtures)
-    table = without(counts, options.leave_out)
+    table = general({name: one for name, one in counts.items() if name != options.leave_out})
     data = packed(table.counts, table.total, options.least)
     kept = sum(1 for count in table.counts.values() if count >= options.least)
     print(f"{len(table.counts)} terms, {kept} kept, total {table.total}, {len(data)} bytes")

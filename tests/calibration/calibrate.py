@@ -1,18 +1,17 @@
-"""Fit and judge the bar of the confidence gate on the labelled sessions.
+"""Fit and judge the bar of the confidence gate on labelled sessions.
 
-    python -m tests.calibration.calibrate SETS FIXTURES [--rows] [--grid]
+    python -m tests.calibration.calibrate SETS FIXTURES [--also FOLDER] [--rows] [--grid] [--ablate]
 
-SETS: the folder of labelled sessions, which also holds `score.py`; FIXTURES: the folder of recorded transcripts.
-Without options: the shipped policy, by session. --rows: every record handed over. --grid: the curve over theta, with
-one session left out and with one repository left out. The background of a session never holds its own repository.
+SETS: the folder of labelled sessions, which also holds `score.py`; FIXTURES: the folder of recorded transcripts;
+--also: a second folder of labelled sessions, judged beside the first. Without options: the shipped policy, by session.
+--rows: every record handed over. --grid: the curve over theta, with one session and with one repository left out.
+--ablate: what each ingredient brings. The background of a session never holds its own repository.
 """
 
 import argparse
 import importlib.util
-import random
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -20,13 +19,29 @@ from msgspec import structs
 
 from recall.confidence import ConfidencePolicy
 from tests.calibration.background import by_project, without
-from tests.calibration.corpus import Labelled, labelled
+from tests.calibration.corpus import labelled
+from tests.calibration.folds import CRITERIA, FOLDS, Tallies, difference, figures, left_out, level, spread
 from tests.calibration.replay import Row, Setting, poison_left, replayed
 
-THETAS = [half / 2 for half in range(20, 50)]
-SMOOTH = 2  # neighbours on each side
-
-Tallies = dict[float, dict[str, object]]
+THETAS = [half / 2 for half in range(26, 45)]
+AROUND = (-1.0, -0.5, 0.0, 0.5, 1.0)  # of the shipped bar: what an ablation is averaged over
+ABLATIONS: dict[str, dict[str, float]] = {
+    "as version 1, at its bar": {
+        "theta": 16.0,
+        "failed": 0.0,
+        "corrected": 0.0,
+        "told_weight": 0.5,
+        "things": 0.0,
+        "stated": 1.0,
+    },
+    "a failing result needs as much": {"failed": 0.0},
+    "a correction needs no more": {"corrected": 0.0},
+    "one name is enough": {"things": 0.0},
+    "what a reply states counts": {"stated": 1.0},
+    "what was given counts in full": {"told_weight": 1.0},
+    "the event itself need hold nothing": {"focus_least": 0.0},
+    "no agreement of earlier passes": {"agree_weight": 0.0},
+}
 
 
 def scorer(folder: Path) -> ModuleType:
@@ -39,69 +54,33 @@ def scorer(folder: Path) -> ModuleType:
     return module
 
 
-def figures(score: ModuleType, tallies: Sequence[object]) -> dict[str, object]:
-    """The set's figures over some sessions."""
-    total = score.Tally()
-    for one in tallies:
-        total.add(one)
-    return dict(total.figures())
+class Bench:
+    """Sessions, their labels and their backgrounds, loaded once."""
+
+    def __init__(self, folders: Sequence[Path], fixtures: Path, setting: Setting) -> None:
+        self.score = scorer(folders[0])
+        self.halves = [labelled(folder) for folder in folders]
+        self.sessions = [one for half in self.halves for one in half]
+        self.labels = {name: one for folder in folders for name, one in self.score.load_set(folder).items()}
+        counts = by_project(folders[0], fixtures)
+        self.tables = {project: without(counts, project) for project in {one.project for one in self.sessions}}
+        self.setting = setting
+
+    def run(self, **changes: float) -> tuple[dict[str, object], list[Row]]:
+        """A tally and the rows of every session, under the shipped policy with these changes."""
+        policy = structs.replace(ConfidencePolicy(), **changes)
+        setting = structs_of(self.setting, policy)
+        rows = {one.name: replayed(one, self.tables[one.project], setting) for one in self.sessions}
+        judged = {name: self.judge(name, each) for name, each in rows.items()}
+        return judged, [row for each in rows.values() for row in each]
+
+    def judge(self, name: str, rows: Sequence[Row]) -> object:
+        return self.score.score_session(self.labels[name], [row.prediction() for row in rows])
 
 
-def smoothed(curve: Mapping[float, float]) -> dict[float, float]:
-    """The mean of each point and its neighbours."""
-    points = sorted(curve)
-    found = {}
-    for place, point in enumerate(points):
-        near = points[max(0, place - SMOOTH) : place + SMOOTH + 1]
-        found[point] = sum(curve[one] for one in near) / len(near)
-    return found
-
-
-def pooled(score: ModuleType, tallies: Sequence[object]) -> float:
-    """F0.5 over all sessions together."""
-    return float(str(figures(score, tallies)["f0.5"]))
-
-
-def by_session(score: ModuleType, tallies: Sequence[object]) -> float:
-    """The mean of the sessions' F0.5: being silent in a session costs as much as being wrong in one."""
-    return sum(pooled(score, [one]) for one in tallies) / len(tallies)
-
-
-FOLDS: dict[str, Callable[[Labelled, Labelled], bool]] = {
-    "session": lambda one, other: one.name == other.name,
-    "repository": lambda one, other: one.project == other.project,
-}
-CRITERIA = {"mean of sessions": by_session, "pooled": pooled}
-
-
-def left_out(
-    score: ModuleType,
-    tallies: Tallies,
-    sessions: Sequence[Labelled],
-    same: Callable[[Labelled, Labelled], bool],
-    criterion: Callable[[ModuleType, Sequence[object]], float],
-) -> tuple[dict[str, object], list[float]]:
-    """Figures with theta fitted on the sessions that are not `same` as the judged one, and the thetas used."""
-    judged, used = [], []
-    for session in sessions:
-        others = [one.name for one in sessions if not same(session, one)]
-        curve = {theta: criterion(score, [each[name] for name in others]) for theta, each in tallies.items()}
-        smooth = smoothed(curve)
-        theta = max(smooth, key=lambda one: (round(smooth[one], 4), -one))
-        used.append(theta)
-        judged.append(tallies[theta][session.name])
-    return figures(score, judged), sorted(set(used))
-
-
-def spread(score: ModuleType, tallies: Mapping[str, object], draws: int = 1000) -> dict[str, tuple[float, float]]:
-    """10 % and 90 % of each figure when sessions are drawn with replacement."""
-    chance, names = random.Random(1), sorted(tallies)
-    drawn = [figures(score, [tallies[chance.choice(names)] for _ in names]) for _ in range(draws)]
-    found = {}
-    for name in ("f0.5", "precision", "recall"):
-        values = sorted(float(str(one[name] or 0)) for one in drawn)
-        found[name] = (values[draws // 10], values[draws * 9 // 10])
-    return found
+def structs_of(setting: Setting, policy: ConfidencePolicy) -> Setting:
+    """The same setting under another policy."""
+    return Setting(policy, setting.answers, setting.replies, setting.calls, setting.pauses)
 
 
 def line(found: Mapping[str, object]) -> str:
@@ -116,58 +95,80 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Judge the confidence gate on labelled sessions.")
     parser.add_argument("sets", type=Path)
     parser.add_argument("fixtures", type=Path)
+    parser.add_argument("--also", type=Path, action="append", default=[])
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--grid", action="store_true")
-    parser.add_argument("--later", action="store_true", help="handed over at the next tool result or prompt")
+    parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--no-answers", action="store_true")
     parser.add_argument("--no-replies", action="store_true")
+    parser.add_argument("--no-calls", action="store_true")
+    parser.add_argument("--no-pauses", action="store_true", help="a packet waits for as long as the user does")
     options = parser.parse_args()
-    score = scorer(options.sets)
-    sessions, sets = labelled(options.sets), score.load_set(options.sets)
-    counts = by_project(options.sets, options.fixtures)
-    tables = {project: without(counts, project) for project in {session.project for session in sessions}}
-    setting = Setting(answers=not options.no_answers, replies=not options.no_replies)
-
-    def run(theta: float | None) -> tuple[dict[str, object], list[Row]]:
-        policy = ConfidencePolicy() if theta is None else structs.replace(ConfidencePolicy(), theta=theta)
-        one = Setting(policy, setting.answers, setting.replies)
-        rows = {session.name: replayed(session, tables[session.project], one) for session in sessions}
-        if options.later:
-            rows = {session.name: [_later(session, row) for row in rows[session.name]] for session in sessions}
-        judged = {
-            name: score.score_session(sets[name], [row.prediction() for row in each]) for name, each in rows.items()
-        }
-        return judged, [row for each in rows.values() for row in each]
-
-    judged, rows = run(None)
-    print("shipped   ", line(figures(score, list(judged.values()))))
-    print("80 % of resampled sessions", spread(score, judged))
-    print("poison that the screen lets through:", sorted({text for one in sessions for text in poison_left(one)}))
-    for name, tally in judged.items():
-        print(f"  {name:28}", line(figures(score, [tally])))
+    setting = Setting(
+        answers=not options.no_answers,
+        replies=not options.no_replies,
+        calls=not options.no_calls,
+        pauses=not options.no_pauses,
+    )
+    bench = Bench([options.sets, *options.also], options.fixtures, setting)
+    judged, rows = bench.run()
+    show(bench, judged)
     if options.rows:
         for row in rows:
-            verdict = _verdict(score, sets, row)
-            print(f"{row.session[:3]} {row.seq:4} {row.door:8} {row.score:5.1f} {verdict} {row.text[:100]}")
+            verdict = _verdict(bench, row)
+            print(
+                f"{row.session[:3]} {row.decided:4} {row.seq:4} {row.door:8} {row.score:5.1f} {verdict} {row.text[:90]}"
+            )
     if options.grid:
-        tallies: Tallies = {theta: run(theta)[0] for theta in THETAS}
-        for theta, each in tallies.items():
-            print(f"theta {theta:5}", line(figures(score, list(each.values()))))
-        for name, criterion in CRITERIA.items():
-            for what, same in FOLDS.items():
-                found, used = left_out(score, tallies, sessions, same, criterion)
-                print(f"theta by {name}, one {what} left out: {used}", line(found))
+        grid(bench)
+    if options.ablate:
+        ablate(bench)
 
 
-def _later(session: Labelled, row: Row) -> Row:
-    """The same record at the next boundary where a host takes text."""
-    boundaries = ("tool/result", "user/message")
-    found = [one.event_seq for one in session.envelopes[row.seq - 1 :] if one.event_type in boundaries]
-    return replace(row, seq=found[0] if found else row.seq)
+def show(bench: Bench, judged: Mapping[str, object]) -> None:
+    """The shipped policy: all sessions, each folder, each session."""
+    print("shipped   ", line(figures(bench.score, list(judged.values()))))
+    print("80 % of resampled sessions", spread(bench.score, judged))
+    print("poison that the screen lets through:", sorted({text for one in bench.sessions for text in poison_left(one)}))
+    for half in bench.halves:
+        print(f"{len(half):4} sessions", line(figures(bench.score, [judged[one.name] for one in half])))
+    for name, tally in judged.items():
+        print(f"  {name:28}", line(figures(bench.score, [tally])))
 
 
-def _verdict(score: ModuleType, sets: Mapping[str, object], row: Row) -> str:
-    one = score.score_session(sets[row.session], [row.prediction()])
+def grid(bench: Bench) -> None:
+    """The curve over theta, and theta from the other sessions and repositories."""
+    tallies: Tallies = {theta: bench.run(theta=theta)[0] for theta in THETAS}
+    for theta, each in tallies.items():
+        print(f"theta {theta:5}", line(figures(bench.score, list(each.values()))))
+        for half in bench.halves if len(bench.halves) > 1 else ():
+            print("           ", line(figures(bench.score, [each[one.name] for one in half])))
+    for name, criterion in CRITERIA.items():
+        for what, same in FOLDS.items():
+            found, used = left_out(bench.score, tallies, bench.sessions, same, criterion)
+            print(f"theta by {name}, one {what} left out: {used}", line(figures(bench.score, list(found.values()))))
+            for half in bench.halves if len(bench.halves) > 1 else ():
+                print("           ", line(figures(bench.score, [found[one.name] for one in half])))
+
+
+def ablate(bench: Bench) -> None:
+    """Each ingredient left out: the mean F0.5 around the bar, by folder, and 80 % of the paired differences."""
+
+    def curve(changes: Mapping[str, float]) -> list[Mapping[str, object]]:
+        theta = changes.get("theta", ConfidencePolicy().theta)
+        return [bench.run(**{**changes, "theta": theta + more})[0] for more in AROUND]
+
+    shipped = curve({})
+    for name, changes in {"shipped": {}, **ABLATIONS}.items():
+        other = curve(changes) if changes else shipped
+        parts = [level(bench.score, other, [one.name for one in half]) for half in bench.halves]
+        middle = figures(bench.score, list(other[len(AROUND) // 2].values()))
+        low, high = difference(bench.score, shipped, other)
+        print(f"{name:36} {level(bench.score, other):.3f} {parts} gain {low:+.3f} … {high:+.3f}", line(middle))
+
+
+def _verdict(bench: Bench, row: Row) -> str:
+    one = bench.score.score_session(bench.labels[row.session], [row.prediction()])
     return "hit    " if one.hits else "neutral" if one.neutral else "FALSE  "
 
 

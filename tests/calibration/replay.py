@@ -1,31 +1,35 @@
 """Replay labelled sessions through observer, runtime, gate, rank and confidence, without sockets and stores.
 
-A record that the confidence gate chooses counts as handed over at that event, once a context. Poisoned records are
-taken out by the screen when it is there, else by their label.
+A record that the confidence gate chooses is handed over where a host like Claude Code asks next, once a context, if
+that is soon enough. Poisoned records are taken out by the screen.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from governance.screen import screen
+from host.broker import BrokerPolicy
 from host.contracts import Decision, Reason, Silence
 from host.gate import GatePolicy, decide, settle
+from host.replay import Surfaces
 from host.runtime import RuntimePolicy, SessionRuntime
 from recall.background import Background
 from recall.confidence import Bar, ConfidencePolicy, confident
-from recall.contracts import Candidate, RuntimeScope, Segment
+from recall.contracts import Candidate, EventType, RuntimeScope, Segment, SegmentKind
 from recall.rank import RankPolicy, rank
 from tests.calibration.corpus import Labelled
 from tests.calibration.lexicon import Lexicon, candidate
 
+BOUNDARIES = (EventType.TOOL_RESULT, EventType.USER_MESSAGE)
 NOTHING = Silence(reason=Reason.NO_CONFIDENT_HIT)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One record handed over after an event, and by which door."""
+    """One record handed over, where, and by which door. `decided`: the event whose pass chose it."""
 
     session: str
+    decided: int
     seq: int
     memory_id: str
     door: str
@@ -44,6 +48,8 @@ class Setting:
     policy: ConfidencePolicy = field(default_factory=ConfidencePolicy)
     answers: bool = True
     replies: bool = True  # False: as with a host whose transcript cannot be read
+    calls: bool = True  # False: no pass about an act before it is made
+    pauses: bool = True  # False: a packet may wait for as long as the user does
 
 
 def replayed(session: Labelled, background: Background, setting: Setting) -> list[Row]:
@@ -53,17 +59,33 @@ def replayed(session: Labelled, background: Background, setting: Setting) -> lis
     runtime = SessionRuntime(scope, "main", RuntimePolicy())
     bar = Bar(setting.policy, background)
     rows: list[Row] = []
+    places = asked(session, None if not setting.pauses else BrokerPolicy().ttl)
     for envelope in session.envelopes:
         if not setting.replies and envelope.event_type == "assistant/message":
             continue
         segment = runtime.take(envelope)
         if segment is not None:
-            chosen = _consider(segment, runtime, store, bar)
-            if chosen is not None and (setting.answers or chosen.door == "evidence"):
+            skipped = segment.kind is SegmentKind.CALL and not setting.calls
+            chosen = None if skipped else _consider(segment, runtime, store, bar)
+            place = places.get(envelope.event_seq)
+            if chosen is not None and place is not None and (setting.answers or chosen.door == "evidence"):
                 runtime.shown[chosen.memory_id] = chosen.text
-                rows.append(replace(chosen, session=session.name))
+                rows.append(replace(chosen, session=session.name, seq=place))
             runtime.note(segment)
     return rows
+
+
+def asked(session: Labelled, patience: int | None) -> dict[int, int]:
+    """Where the host asks next after each event, if that is within `patience` milliseconds (None: however late)."""
+    surfaces = Surfaces()
+    asks = [surfaces.after(one) is not None and one.event_type in BOUNDARIES for one in session.envelopes]
+    found: dict[int, int] = {}
+    place = None
+    for one, is_asked in reversed(list(zip(session.envelopes, asks, strict=True))):
+        place = one if is_asked else place
+        if place is not None and (patience is None or place.timestamp - one.timestamp <= patience):
+            found[one.event_seq] = place.event_seq
+    return found
 
 
 def eligible(session: Labelled) -> list[Candidate]:
@@ -94,4 +116,4 @@ def _consider(segment: Segment, runtime: SessionRuntime, store: Lexicon, bar: Ba
         return None
     best = sure.ranked[0]
     one = best.candidate
-    return Row("", segment.event_seq, one.memory_id, best.reasons[-1], best.score, one.payload)
+    return Row("", segment.event_seq, segment.event_seq, one.memory_id, best.reasons[-1], best.score, one.payload)

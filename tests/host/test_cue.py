@@ -70,6 +70,15 @@ def test_only_a_persons_own_prompt_asks() -> None:
     assert not asks(a_segment("why?", kind=SegmentKind.REPLY, source_kind=SourceKind.AGENT))
 
 
+def test_only_a_persons_own_prompt_corrects() -> None:
+    said = "no, that is wrong: use the other one"
+    assert build_cue(a_segment(said), a_window()).corrects
+    assert not build_cue(a_segment("please use the other one"), a_window()).corrects
+    assert not build_cue(a_segment(said, source_kind=SourceKind.TOOL), a_window()).corrects
+    reply = a_segment(said, kind=SegmentKind.REPLY, source_kind=SourceKind.AGENT)
+    assert not build_cue(reply, a_window()).corrects
+
+
 def test_a_seed_cue_asks_for_what_was_shown_and_what_the_session_was_about() -> None:
     view = (a_segment("alpha", event_seq=1), a_segment("beta", event_seq=2))
     cue = seed_cue(a_scope(), ("mem_2", "mem_1"), view)
