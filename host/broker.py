@@ -13,10 +13,12 @@ import msgspec
 
 from governance.contracts import Action, Verdict
 from governance.trust import ceiling
+from host.checklist import FEWEST, checklist, steps
 from host.contracts import Capability, MemoryPacket, PacketItem, Reason, Silence
 from host.namespace import policy as policy_id
 from host.render import block, clip, render
 from host.sanitise import body, one_line
+from recall.activation import ActivationPolicy, plain, validated
 from recall.canonical import digest, short_id, text_digest
 from recall.contracts import (
     LEVELS,
@@ -40,12 +42,12 @@ LAST_DAY = 253_402_300_799_999  # 9999-12-31, the last time that has a date
 class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     """Budgets of a packet: UTF-8 bytes, tokens as estimated, milliseconds, steps.
 
-    `item_bytes` bounds a whole item with its provenance; `packet_tokens` None: bytes alone decide. Below `sure` (nats
-    of mass and agreement; the confidence gate's bar is 16) a record is shown as a hint; so is one that was not weighed
-    and whose own confidence is below `doubt`, and everything that only the fallback found.
+    `item_bytes` bounds a whole item with its provenance, up to an excerpt; a checklist is bounded by its steps and
+    characters, a whole record by the packet. `packet_tokens` None: bytes alone decide. What level a record gets by its
+    evidence stands in `activation`.
     """
 
-    id: str = policy_id("broker", 1)
+    id: str = policy_id("broker", 2)
     items: Count = 8
     item_bytes: Count = 600
     packet_bytes: Count = 4_096
@@ -54,8 +56,10 @@ class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     why_bytes: Count = 150
     hint_bytes: Count = 240
     excerpt_bytes: Count = 480
-    sure: Annotated[float, msgspec.Meta(ge=0)] = 24.0
-    doubt: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
+    checklist_items: Count = 8
+    checklist_chars: Count = 1_200
+    full_bytes: Count = 3_000
+    activation: ActivationPolicy = ActivationPolicy()
     ttl: Millis = 600_000
     carry_steps: int = 1
 
@@ -64,7 +68,9 @@ class Draft(Frozen, frozen=True, kw_only=True):
     """The occasion of a packet. `tag`: 8 to 64 lowercase hex digits, a keyed hash that no memory can know.
 
     `level` is M-07's advice for one record; it counts for that record at this context version only, never above what
-    the record's trust allows.
+    the record's trust allows. `again`: the records that this context window holds already and that are shown once
+    more. `brief`: this context window was told already how to read a packet. `hesitation`: of the agent now, 0 … 1.
+    `rested`: since the packet to be carried was made, the session only waited for its user's next prompt.
     """
 
     cursor: ContextCursor
@@ -75,26 +81,43 @@ class Draft(Frozen, frozen=True, kw_only=True):
     retrieval_version: str
     tag: str
     level: ActivationRequest | None = None
+    again: frozenset[str] = frozenset()
+    brief: bool = False
+    hesitation: float = 0.0
+    rested: bool = False
 
 
-# What each rung of the ladder shows of a record's text. A level without a rung is shown at the next lower one.
+# What each rung of the ladder shows of a record's text.
 RUNGS: dict[ActivationLevel, Callable[[str, BrokerPolicy], str]] = {
     ActivationLevel.INDEX: lambda text, policy: "",
     ActivationLevel.HINT: lambda text, policy: clip(one_line(text), policy.hint_bytes),
     ActivationLevel.EXCERPT: lambda text, policy: clip(body(text), policy.excerpt_bytes),
+    ActivationLevel.CHECKLIST: lambda text, policy: checklist(text, policy.checklist_items, policy.checklist_chars),
+    ActivationLevel.RESOURCE: lambda text, policy: clip(body(text), policy.excerpt_bytes),
+    ActivationLevel.FULL: lambda text, policy: body(text),
 }
+# Which records a level applies to, where not to all. One that does not apply falls to the next lower.
+APPLIES: dict[ActivationLevel, Callable[[Candidate, BrokerPolicy], bool]] = {
+    ActivationLevel.CHECKLIST: lambda one, policy: validated(one) and len(steps(one.payload)) >= FEWEST,
+    ActivationLevel.RESOURCE: lambda one, policy: (
+        one.resource_ref is not None
+        and (one.resource_ref != one.anchor_id or len(body(one.payload).encode("utf-8")) > policy.excerpt_bytes)
+    ),
+    ActivationLevel.FULL: lambda one, policy: len(body(one.payload).encode("utf-8")) <= policy.full_bytes,
+}
+SHORT = (ActivationLevel.INDEX, ActivationLevel.HINT, ActivationLevel.EXCERPT)  # those made from any text
 
 TRIGGERS: dict[str, str] = {
-    "explicit-request": "the user asks what was decided or done before",
-    "correction": "the user corrects the course",
+    "explicit-request": "the user asks about it",
+    "correction": "the user corrects",
     "tool-failure": "a tool call failed",
-    "repeated-failure": "the same failure came again",
+    "repeated-failure": "failed again",
     "first-prompt": "a task begins",
-    "hesitation": "the same step is being tried again",
-    "phase-shift": "the work turns to something else",
-    "unresolved-need": "an earlier failure is still open",
-    "prompt": "it fits the user's request",
-    "reply": "it fits what the assistant says",
+    "hesitation": "tried again",
+    "intention": "fits the next step",
+    "unresolved-need": "a failure is open",
+    "prompt": "fits the request",
+    "reply": "fits the reply",
     "seed": "pinned, or shown before",
 }
 
@@ -133,13 +156,14 @@ def carry(
     """An unclaimed packet built again at the cursor of `draft`, from those of its items that still hold.
 
     Items of an overtaken packet may follow the packet's own: the last ones are dropped to fit. Trigger, expiry and
-    step stay those of the first build, so nothing is carried beyond its time. A Silence otherwise: `context-reset`
+    step stay those of the first build, so nothing is carried beyond its time; the clock begins anew only where the
+    session has rested meanwhile. A Silence otherwise: `context-reset`
     (another context window), `expired`, `stale-index` (nothing left), `packet-oversize`.
     """
     if draft.window != packet.window or draft.agent_id != packet.agent_id:
         return Silence(reason=Reason.CONTEXT_RESET)
     steps = 0 if packet.step is None or draft.step is None else draft.step - packet.step
-    if now >= packet.expiry or steps > policy.carry_steps:
+    if (now >= packet.expiry and not draft.rested) or steps > policy.carry_steps:
         return Silence(reason=Reason.EXPIRED)
     if not items:
         return Silence(reason=Reason.STALE_INDEX)
@@ -150,15 +174,16 @@ def carry(
         carried,
         trigger_reason=packet.trigger_reason,
         created_at=now,
-        expiry=packet.expiry,
+        expiry=now + policy.ttl if draft.rested else packet.expiry,
         step=packet.step,
+        hesitation=packet.hesitation,
         carried=packet.carried + 1,
     )
 
 
 def rerender(packet: MemoryPacket) -> str:
     """The packet's text from its items and tag: what a claim compares with `rendered`."""
-    return render(packet.items, packet.tag)
+    return render(packet.items, packet.tag, brief=packet.brief)
 
 
 def _packet(items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, budget: int) -> MemoryPacket | None:
@@ -167,7 +192,7 @@ def _packet(items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, bud
     chosen = _fitting(items, tag, policy, budget)
     if not chosen:
         return None
-    rendered = render(chosen, tag)
+    rendered = render(chosen, tag, brief=draft.brief)
     level = max((item.level for item in chosen), key=LEVELS.index)
     semantic = digest({"level": level, "items": sorted([item.memory_id, item.record_digest] for item in chosen)})
     identity = {
@@ -193,6 +218,11 @@ def _packet(items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, bud
         agent_id=draft.agent_id,
         window=draft.window,
         step=draft.step,
+        brief=draft.brief,
+        hesitation=draft.hesitation,
+        resource_refs=tuple(
+            item.resource_ref for item in chosen if item.level is ActivationLevel.RESOURCE and item.resource_ref
+        ),
     )
 
 
@@ -211,8 +241,8 @@ def _fitting(items: Sequence[PacketItem], tag: str, policy: BrokerPolicy, budget
 
 def _lower(item: PacketItem, policy: BrokerPolicy) -> PacketItem | None:
     """The item one rung down, or None at the lowest."""
-    below = [level for level in LEVELS[: LEVELS.index(item.level)] if level in RUNGS]
-    return _shaped(item, below[-1], item.text, policy) if below else None
+    below = [level for level in SHORT if LEVELS.index(level) < LEVELS.index(item.level)]
+    return _cut_to(_shaped(item, below[-1], item.text, policy), policy) if below else None
 
 
 def _item(scored: Scored, level: ActivationLevel, draft: Draft, policy: BrokerPolicy) -> PacketItem | None:
@@ -227,21 +257,51 @@ def _item(scored: Scored, level: ActivationLevel, draft: Draft, policy: BrokerPo
         text="",
         why=_why(scored, draft.trigger_reason, policy),
         when=_when(candidate),
+        kind=candidate.kind.value,
         title=clip(one_line(candidate.title), policy.title_bytes) if candidate.title else None,
+        raised=candidate.memory_id in draft.again,
+        resource_ref=candidate.resource_ref,
     )
-    shaped = _shaped(item, level, candidate.payload, policy)
-    over = _bytes(shaped) - policy.item_bytes
-    while over > 0 and shaped.text:
-        text = clip(shaped.text, len(shaped.text.encode("utf-8")) - over)
-        shaped = msgspec.structs.replace(shaped, text=text)
-        over = _bytes(shaped) - policy.item_bytes
-    return shaped if over <= 0 and (shaped.text or shaped.title) else None
+    shaped = _cut_to(_shaped(item, level, candidate.payload, policy), policy)
+    return shaped if _bytes(shaped) <= _room(level, policy) and (shaped.text or shaped.title) else None
+
+
+def lift(item: PacketItem, candidate: Candidate, level: ActivationLevel, policy: BrokerPolicy) -> PacketItem | None:
+    """The item at a higher level, marked as raised; None when the record has no more to show at it."""
+    whole = msgspec.structs.replace(item, resource_ref=candidate.resource_ref, raised=True, cut=False)
+    fit = applying(level, candidate, policy)
+    more = _cut_to(_shaped(whole, fit, candidate.payload, policy), policy)
+    return more if LEVELS.index(fit) > LEVELS.index(item.level) and _bytes(more) <= _room(fit, policy) else None
+
+
+def applying(level: ActivationLevel, candidate: Candidate, policy: BrokerPolicy) -> ActivationLevel:
+    """The highest level up to this one that applies to the record."""
+    below = LEVELS[: LEVELS.index(level) + 1]
+    return [one for one in below if one not in APPLIES or APPLIES[one](candidate, policy)][-1]
+
+
+def _cut_to(item: PacketItem, policy: BrokerPolicy) -> PacketItem:
+    """The item with its text cut to the room of its level."""
+    over = _bytes(item) - _room(item.level, policy)
+    while over > 0 and item.text:
+        text = clip(item.text, len(item.text.encode("utf-8")) - over)
+        item = msgspec.structs.replace(item, text=text, cut=True)
+        over = _bytes(item) - _room(item.level, policy)
+    return item
+
+
+def _room(level: ActivationLevel, policy: BrokerPolicy) -> int:
+    """How many bytes an item of this level may have."""
+    if level is ActivationLevel.FULL:
+        return policy.packet_bytes
+    return policy.packet_bytes if level is ActivationLevel.CHECKLIST else policy.item_bytes
 
 
 def _shaped(item: PacketItem, level: ActivationLevel, text: str, policy: BrokerPolicy) -> PacketItem:
     shown = RUNGS[level](text, policy)
     title = item.title or (None if shown else clip(one_line(text), policy.title_bytes) or None)
-    return msgspec.structs.replace(item, level=level, text=shown, title=title)
+    cut = one_line(shown) != one_line(body(text)) if level in SHORT else level is not ActivationLevel.FULL
+    return msgspec.structs.replace(item, level=level, text=shown, title=title, cut=item.cut or cut)
 
 
 def _bytes(item: PacketItem) -> int:
@@ -249,11 +309,9 @@ def _bytes(item: PacketItem) -> int:
 
 
 def _level(scored: Scored, draft: Draft, policy: BrokerPolicy, *, degraded: bool) -> ActivationLevel:
-    """As much as evidence and trust allow: a hint in doubt, else an excerpt, unless M-07 advises for this record."""
+    """As much as evidence and trust allow, unless M-07 advises for this record; never a level that does not apply."""
     candidate = scored.candidate
-    nats = scored.mass + scored.agree
-    doubtful = nats < policy.sure if nats > 0 else candidate.confidence < policy.doubt
-    wanted = ActivationLevel.HINT if degraded or doubtful else ActivationLevel.EXCERPT
+    wanted = plain(scored, policy.activation, degraded=degraded)
     advice = draft.level
     if (
         advice is not None
@@ -261,8 +319,7 @@ def _level(scored: Scored, draft: Draft, policy: BrokerPolicy, *, degraded: bool
         and advice.context_version == draft.cursor.context_version
     ):
         wanted = advice.level
-    allowed = min(wanted, ceiling(candidate), key=LEVELS.index)
-    return [level for level in LEVELS[: LEVELS.index(allowed) + 1] if level in RUNGS][-1]
+    return applying(min(wanted, ceiling(candidate), key=LEVELS.index), candidate, policy)
 
 
 def _why(scored: Scored, trigger: str, policy: BrokerPolicy) -> str:
@@ -273,7 +330,7 @@ def _why(scored: Scored, trigger: str, policy: BrokerPolicy) -> str:
         said.append("noted automatically, not reviewed")
     elif candidate.origin is Origin.IMPORTED or candidate.state is not RecordState.ANCHORED:
         said.append("imported, not reviewed")
-    said.append(TRIGGERS.get(trigger, "it fits the current step"))
+    said.append(TRIGGERS.get(trigger, "fits the current step"))
     said.extend(found for found in (FINDINGS.get(reason, reason) for reason in scored.reasons) if found)
     return clip(one_line("; ".join(said)), policy.why_bytes)
 

@@ -1,12 +1,14 @@
 """The need gate (C-03): retrieve, prefetch or stay silent. Pure, synchronous, no I/O, before any recall.
 
 Theory of operation. Hard rules first, in a fixed order; the first that holds is the reason of the silence. What is left
-is scored: the trigger itself (a prompt that is no acknowledgement, a failing result, a reply) weighs .80 and retrieves
-alone; the other signals come in as 1 − Π(1 − weight · signal), so that they order and explain and never leave [0, 1].
-A tool call is a trigger only where an act that failed is repeated, and is prefetched at most: passes on every call were
-measured to be noise, and the lesson is handed over when the call has failed again.
+is scored: the trigger itself (a prompt that is no acknowledgement, a failing result, a reply, a call that is hard to
+take back or that failed before and is made again as it was) weighs .80 and retrieves alone; the other signals come in
+as 1 − Π(1 − weight · signal), so that they order and explain and never leave [0, 1]. Any other tool call is looked at
+only where it resembles one that failed, and is prefetched at most: to speak at such calls was measured to be noise, and
+the lesson is handed over when the call has failed again. A prefetch is audited and votes; it keeps nothing, as no later
+cue was ever the same.
 
-    retrieve   score ≥ .80, not for a call       prefetch   score ≥ .55; while the latch is on, ≥ .42
+    retrieve   score ≥ .80, a trigger            prefetch   score ≥ .55; while the latch is on, ≥ .42
     latch      on at ≥ .65, off below .42; an event without a trigger has the score of an open failure and of hesitation
 
 Cooldown blocks *the same retrieval key* only: blunt pauses were measured to be useless and to lose what comes next (a
@@ -22,7 +24,7 @@ import msgspec
 
 from host.contracts import Decision, GateMode, GateState, Intent, MemoryPacket, Reason, Silence, Window
 from host.cue import build_cue
-from host.gate_signals import SIGNALS, TRIGGER, failure_marks, repeated_failure
+from host.gate_signals import SIGNALS, TRIGGER, failure_marks
 from host.gate_words import is_acknowledgement, is_empty
 from host.namespace import policy as policy_id
 from recall.contracts import Cue, Frozen, Segment, SegmentKind, SourceKind
@@ -31,6 +33,7 @@ __all__ = ["GatePolicy", "Gated", "closed", "decide", "failure_marks", "is_ackno
 
 Part = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Segments = Annotated[int, msgspec.Meta(ge=0)]
+ACTS = ("intention", "repeated-failure")  # what makes a call worth a look: it is hard to take back, or failed before
 NOTICEABLE = 0.2  # a signal that contributes less does not name the decision
 
 
@@ -40,7 +43,7 @@ class GatePolicy(Frozen, frozen=True, kw_only=True):
     `quiet_empty` and `quiet_packet` count context versions, that is accepted segments: a step is about three.
     """
 
-    id: str = policy_id("gate", 1)
+    id: str = policy_id("gate", 2)
     on: Part = 0.65
     off: Part = 0.42
     retrieve: Part = 0.80
@@ -53,12 +56,10 @@ class GatePolicy(Frozen, frozen=True, kw_only=True):
         ("repeated-failure", 0.60),
         ("correction", 0.45),
         ("tool-failure", 0.40),
+        ("intention", 0.25),
         ("unresolved-need", 0.30),
-        ("hesitation", 0.25),
+        ("hesitation", 0.30),
         ("first-prompt", 0.20),
-        ("historical-hit", 0.20),
-        ("novelty", 0.15),
-        ("phase-shift", 0.08),
     )
 
 
@@ -82,7 +83,7 @@ def decide(state: GateState, window: Window, segment: Segment | None, policy: Ga
     signals = _signals(segment, window, policy)
     score = _score(signals, policy)
     state = _latched(_awake(state, segment.context_version), score, policy)
-    intent = _intent(segment, score, state, policy)
+    intent = _intent(signals, score, state, policy)
     if intent is None:
         return Gated(answer=Silence(reason=Reason.BELOW_THRESHOLD), state=state, score=score, signals=signals)
     cue = build_cue(segment, window)
@@ -99,6 +100,7 @@ NOTHING_TO_SAY = frozenset(
         Reason.NO_CANDIDATES,
         Reason.NO_CONFIDENT_HIT,
         Reason.ALREADY_VISIBLE,
+        Reason.HELD_OUT,
         Reason.UNSAFE,
         Reason.AWAITING_APPROVAL,
         Reason.PACKET_OVERSIZE,
@@ -148,7 +150,7 @@ def _unsupported(segment: Segment, window: Window) -> bool:
         case SegmentKind.RESULT:
             return segment.ok is not False
         case SegmentKind.CALL:
-            return not repeated_failure(segment, window)
+            return not any(SIGNALS[name](segment, window) for name in ACTS)
         case _:
             return False
 
@@ -216,8 +218,8 @@ def _latched(state: GateState, score: float, policy: GatePolicy) -> GateState:
     return state if latch == state.latch else msgspec.structs.replace(state, latch=latch)
 
 
-def _intent(segment: Segment, score: float, state: GateState, policy: GatePolicy) -> Intent | None:
-    if score >= policy.retrieve and segment.kind is not SegmentKind.CALL:
+def _intent(signals: dict[str, float], score: float, state: GateState, policy: GatePolicy) -> Intent | None:
+    if score >= policy.retrieve and signals.get(TRIGGER):
         return Intent.RETRIEVE
     return Intent.PREFETCH if score >= (policy.off if state.latch else policy.prefetch) else None
 

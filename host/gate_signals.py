@@ -6,27 +6,20 @@ A signal is one function and one line in `SIGNALS`; its weight stands in the gat
 from collections.abc import Callable, Sequence
 
 from host.contracts import Window
-from host.gate_words import asks_to_recall, corrects, error_classes
+from host.gate_words import asks_to_recall, corrects, error_classes, intends, risky
 from recall.contracts import Segment, SegmentKind
 
 TRIGGER = "trigger"
 MUCH_ALIKE = 0.75  # a call that resembles one that failed, where 1 is the same call
 FAILURES_COMPARED = 8
-SHORTEST_PHASE = 4  # calls
-PHASES = {
-    "read": "look",
-    "search": "look",
-    "web": "look",
-    "edit": "change",
-    "write": "change",
-    "shell": "run",
-    "agent": "plan",
-    "todo": "plan",
-}
+HARMLESS = frozenset({"read", "search", "web", "edit", "write", "agent", "todo"})  # tools that can be taken back
 
 
 def trigger(segment: Segment, window: Window) -> float:
-    """1 for what is looked up for its own sake: a prompt, a failing result, a reply."""
+    """1 for what is looked up for its own sake: a prompt, a failing result, a reply; of calls one that is hard to take
+    back, and one that failed before and is made again as it was."""
+    if segment.kind is SegmentKind.CALL:
+        return float(_risky(segment) or repeated_failure(segment, window) == 1.0)
     return float(segment.kind in (SegmentKind.PROMPT, SegmentKind.REPLY) or _fails(segment))
 
 
@@ -45,13 +38,20 @@ def repeated_failure(segment: Segment, window: Window) -> float:
     if segment.kind is SegmentKind.CALL:
         if segment.args_digest is not None and segment.args_digest in window.failures:
             return 1.0
-        return max((_likeness(segment, call) for call in _failed_calls(window.recent)), default=0.0)
+        return max((likeness(segment, call) for call in _failed_calls(window.recent)), default=0.0)
     return 0.0
 
 
 def correction(segment: Segment, window: Window) -> float:
     """1: the user says that something is wrong, or wants something else instead."""
     return float(segment.kind is SegmentKind.PROMPT and corrects(segment.text))
+
+
+def intention(segment: Segment, window: Window) -> float:
+    """1: a reply that says what the agent does next, and a call that is hard to take back."""
+    if segment.kind is SegmentKind.REPLY:
+        return float(intends(segment.text))
+    return float(_risky(segment))
 
 
 def tool_failure(segment: Segment, window: Window) -> float:
@@ -71,33 +71,13 @@ def unresolved_need(segment: Segment, window: Window) -> float:
 
 
 def hesitation(segment: Segment, window: Window) -> float:
-    """How much the agent makes the same calls and reads again, as the runtime counts it."""
+    """How much the agent repeats, varies, undoes and doubts, as `host/hesitation.py` counts it."""
     return window.hesitation
 
 
 def first_prompt(segment: Segment, window: Window) -> float:
     """1: the first prompt of a session, or after a compaction."""
     return float(window.first_prompt and segment.kind is SegmentKind.PROMPT)
-
-
-def historical_hit(segment: Segment, window: Window) -> float:
-    """How often earlier passes of this context window found something."""
-    return window.historical
-
-
-def novelty(segment: Segment, window: Window) -> float:
-    """The share of what the segment names that nothing in the window has named."""
-    named = set(segment.entities)
-    return len(named.difference(*(one.entities for one in window.recent))) / len(named) if named else 0.0
-
-
-def phase_shift(segment: Segment, window: Window) -> float:
-    """1: the latest call does another kind of work than most calls before it."""
-    phases = [PHASES.get(one.tool or "", "other") for one in window.recent if one.kind is SegmentKind.CALL]
-    if len(phases) < SHORTEST_PHASE:
-        return 0.0
-    *before, last = phases
-    return float(before.count(last) * 2 < len(before))
 
 
 Signal = Callable[[Segment, Window], float]
@@ -107,12 +87,10 @@ SIGNALS: dict[str, Signal] = {
     "repeated-failure": repeated_failure,
     "correction": correction,
     "tool-failure": tool_failure,
+    "intention": intention,
     "unresolved-need": unresolved_need,
     "hesitation": hesitation,
     "first-prompt": first_prompt,
-    "historical-hit": historical_hit,
-    "novelty": novelty,
-    "phase-shift": phase_shift,
 }
 
 
@@ -120,6 +98,13 @@ def failure_marks(segment: Segment, recent: Sequence[Segment]) -> tuple[str, ...
     """What a failing result is known by when it comes again: its text, the call it answers, the errors it names."""
     calls = [call.args_digest for call in recent if _answers(segment, call) and call.args_digest is not None]
     return (segment.digest, *calls, *error_classes(segment.text))
+
+
+def _risky(call: Segment) -> bool:
+    """A call that is hard to take back: by the command in a shell, by its name where the tool is the host's own."""
+    if call.kind is not SegmentKind.CALL or call.tool is None or call.tool in HARMLESS:
+        return False
+    return risky(call.text if call.tool == "shell" else call.tool)
 
 
 def _fails(segment: Segment) -> bool:
@@ -135,7 +120,7 @@ def _failed_calls(recent: Sequence[Segment]) -> list[Segment]:
     return [call for call in recent if any(_answers(one, call) for one in failed)]
 
 
-def _likeness(call: Segment, failed: Segment) -> float:
+def likeness(call: Segment, failed: Segment) -> float:
     """How much a call is one that failed: the same, much alike (same tool, same path or mostly the same names), not."""
     if call.tool != failed.tool:
         return 0.0

@@ -1,4 +1,7 @@
-"""What the need gate knows of language: acknowledgements, recall requests, corrections, error classes. Pure.
+"""What the need gate knows of language. Pure.
+
+Of a user: acknowledgements, requests to recall, corrections. Of an output: error classes. Of an agent: what it is about
+to do, what it has done, its doubts, and which commands are hard to take back.
 
 English and Chinese; short Japanese and Korean acknowledgements. A change here changes decisions, so it takes a new
 id of the gate's policy.
@@ -7,6 +10,7 @@ id of the gate's policy.
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from recall.analyzer import STOP_WORDS, distinct
 
@@ -108,6 +112,100 @@ _ERROR_PHRASES = (
 )
 _ERROR_PHRASE = re.compile(_any(_ERROR_PHRASES), re.IGNORECASE)
 
+# An agent's own words. `_SAID`: where a sentence or a line begins.
+_SAID = r"(?:\A|[.!?:;。！？：；\n])[\s*#>-]{0,4}(?:(?:ok|okay|great|good|perfect|right|excellent)[,.!] )?"
+_DOING = """
+add address apply ask bring build bump change check clean clone commit configure continue copy create debug delete
+deploy disable do document edit enable examine execute explore extract figure find fix follow format generate get
+give go handle implement improve inspect install instrument investigate list look make mark merge migrate modify
+move open patch publish push put read rebase rebuild recreate refactor release remove rename replace rerun reset
+restart restore retry revert review rewrite run save search see set show split stage start stop summarize switch
+synthesize take tell test trace try turn undo update upgrade use validate verify wire work write
+"""
+_DO = _any(_DOING.split())
+_INTENTIONS = (
+    r"\b(?:i'll|i will|i shall|we'll|i(?:'m| am) (?:now |just )?(?:going|about) to)\b",
+    r"\b(?:let me|let's)\b(?! know\b)",
+    r"\bi(?:'m| am) (?:now |just |also )?(?!having|seeing|getting|missing|wondering|assuming|hoping)[a-z]{2,12}ing\b",
+    r"\b(?:i|we) (?:now |still |also )?(?:need|want|plan|intend|have) to\b|\bmy (?:next step|plan)\b",
+    rf"{_SAID}(?:now|next|then|first|finally|also),? (?:i |we |let |to )?(?:now |also )?(?:{_DO})\b",
+    rf"{_SAID}(?:need to|going to|time to) (?:{_DO})\b|{_SAID}(?:the )?next steps?\b",
+    r"接下来|下一步|我来|我先|我将|我会|我要|我准备|我打算|让我(?!知道)|先来|先让我|需要先|准备(?:开始|先)",
+    r"现在(?:我)?(?:来|去|开始|需要|要)",
+    rf"{_SAID}(?:首先|然后|最后|现在|先)[，,]?(?:检查|运行|修改|修复|添加|创建|更新|查看|读取|写|改|跑|测试|提交|推送|部署)",
+)
+_INTENTION = re.compile(_any(_INTENTIONS), re.IGNORECASE)
+_DID = """
+added applied built bumped changed cleaned committed completed configured copied created deleted deployed disabled
+documented enabled extracted fixed implemented installed merged migrated moved opened published pushed rebuilt
+refactored released removed renamed replaced restarted restored reverted rewritten set staged switched updated upgraded
+verified written
+"""
+_DONE = _any(_DID.split())
+_REPORTS = (
+    rf"{_SAID}(?:all )?(?:done|finished|complete[d]?|success(?:ful|fully)?|works|passed|fixed|committed|pushed)\b",
+    rf"\b(?:i've|i have|we've|i) (?:now |also |just |successfully )*(?:{_DONE})\b",
+    rf"\b(?:is|are|was|were|has been|have been) (?:now |all |successfully |already )*(?:{_DONE}|done)\b",
+    r"\b(?:tests?|checks?|suite|build|lint(?:er)?|it|everything|compilation|code) (?:now |all )*"
+    r"(?:pass(?:es|ed)?|works?|succeed(?:s|ed)?|compiles?|is clean|is green|(?:is|are) passing)\b",
+    r"\ball (?:green|passing|good|set)\b|\b(?:now works|works now|works correctly)\b",
+    rf"{_SAID}(?:here(?:'s| is) (?:a |the )?summary|summary\b|changes made)",
+    r"已(?:经)?(?:完成|修复|修好|添加|更新|提交|推送|创建|删除|部署|解决|改好|写好)",
+    r"(?:完成|修好|搞定|解决|通过|成功|改好|写好)了|(?:全部|都|测试)(?:已)?通过|运行(?:正常|成功)|没有问题了",
+)
+_REPORT = re.compile(_any(_REPORTS), re.IGNORECASE)
+_DOUBTS = (
+    r"\bi(?:'m| am) (?:not |un)(?:quite |entirely |really |completely |so )?(?:sure|certain)\b|\bnot (?:quite )?sure\b",
+    r"\bi(?:'m| am) (?:a bit |still )?(?:confused|puzzled|stuck|lost)\b",
+    r"\bi (?:don't|do not) (?:understand|see why|know why)\b|\bhm{2,}\b",
+    rf"{_SAID}(?:oh,? |but |hold on,? )?wait\b(?=\s*[—–,.!…-]|\s+(?:i|the|that|this|it|no)\b|\s*\Z)",
+    r"\b(?:let me|let's|i'll|i will|i need to) (?:try|run|do|check|read|look) (?:[\w' ]{0,30} )?again\b",
+    r"\b(?:try|trying) (?:it |this |that )?(?:again|(?:an? )?(?:different|another|other|alternative)|something else)\b",
+    r"\b(?:let me|let's|i'll|i need to) (?:re-?(?:think|consider|read|check|examine|try|visit)|double[- ]check)\b",
+    r"\bstill (?:not|no|fail\w*|doesn't|isn't|aren't|broken|wrong|the same|complain\w*|getting|seeing|an? )",
+    r"\b(?:didn't|did not|doesn't|does not|isn't|hasn't) (?:seem|work|help|fix|change|take)",
+    r"\b(?:that|this)(?:'s| is) (?:odd|strange|weird|unexpected|surprising)\b|\b(?:oddly|strangely)\b",
+    r"\bi apologi[sz]e\b|\bmy mistake\b|\bi (?:misread|misunderstood|was wrong|got (?:it|that) wrong)\b",
+    r"不(?:太|是很|大)?确定|不清楚(?:为什么|是不是)?|再(?:试|跑|看|检查)(?:一次|一下|一遍|试|看)",
+    r"重新(?:试|尝试|检查|考虑|想)|换(?:个|一个|一种|种)(?:方法|办法|方式|思路|做法)",
+    r"(?:\A|[。！？，\n])等等|等一下|奇怪|不太对|搞不懂|卡住|还是(?:不行|失败|报错|不对|没|有问题)",
+    r"没(?:有)?(?:效果|生效|起作用)|(?:\A|[。！？\n])(?:嗯|唔)[，。…]|我弄错|我搞错",
+)
+_DOUBT = re.compile(_any(_DOUBTS), re.IGNORECASE)
+_RISKS = (
+    r"\bgit (?:-\S+ (?:\S+ )?)?(?:push|rebase|filter-branch|filter-repo|clean -\w*f|reset --hard|branch -\w*D|merge\b)",
+    r"\bgit (?:-\S+ (?:\S+ )?)?(?:stash (?:drop|clear)|checkout (?:\S+ )?-- |restore\b|commit --amend|reflog expire)",
+    r"\bgit (?:-\S+ (?:\S+ )?)?(?:tag (?!-l|--list)\S|update-ref)",
+    r"\b(?:npm|pnpm|yarn|bun|cargo|poetry|twine|gem|uv|hatch|flit|mvn|gradle|dotnet|vsce|lerna|changeset) (?:\S+ )?"
+    r"(?:publish|release|upload|unpublish|yank|deploy)\b",
+    r"\bgh (?:release|workflow run|secret|repo (?:delete|archive|rename|edit)|pr (?:merge|close))\b",
+    r"\bgh api\b.{0,200}\b(?:POST|PUT|PATCH|DELETE)\b|\bansible-playbook\b",
+    r"\bkubectl (?:\S+ )?(?:apply|delete|rollout|scale|drain|patch|replace)\b",
+    r"\bhelm (?:install|upgrade|uninstall|rollback)\b",
+    r"\b(?:terraform|tofu|pulumi|cdk|sls|serverless|fly|flyctl|vercel|netlify|heroku|gcloud|aws|az)\b.{0,80}"
+    r"\b(?:apply|destroy|up|deploy|promote|delete|rm|import)\b",
+    r"\bdocker(?:-compose| compose)? (?:push|system prune|(?:volume|image|network) (?:rm|prune)|down -v|rmi)\b",
+    r"\b(?:alembic|flyway|liquibase|goose|dbmate|sqlx|prisma|knex|sequelize|diesel|ecto|manage\.py|artisan|rails|rake)\b"
+    r".{0,80}\b(?:upgrade|downgrade|migrate|migration|rollback|reset|drop|flush|undo|push)\b",
+    r"\b(?:drop (?:table|database|schema|index|column)|truncate (?:table )?\w|delete from|alter table)\b",
+    r"(?:^|[\s;&|(])(?:shred|dd if=|mkfs\S*|chown -R|chmod -R|sudo|killall|pkill)\s",
+    r"(?:^|[\s;&|(])-{2}(?:force(?:-with-lease)?|no-verify|hard|purge|overwrite|prune)\b",
+    r"(?:^|[;&|(]\s{0,3}|\b(?:bash|sh|zsh|make|run|task|just|yarn|pnpm|npx|invoke|poe|nox|tox)\s+(?:-\S+\s+)?)"
+    r"(?:[\w./:_-]{0,60}[/:_-])?(?:deploy|publish|release|migrate|rollback)(?:[:_-]\w+|\.\w{2,3})?(?=$|[\s;&|)])",
+    r"(?:\b|_)(?:merge_pull_request|delete_\w+|create_release|push_files|deploy_\w+|publish_\w+)\b",
+)
+_RISK = re.compile(_any(_RISKS), re.IGNORECASE | re.MULTILINE)
+_REMOVAL = re.compile(r"(?:^|[\s;&|(])(?:rm\s+(?:-\S+\s+)*-\w*[rRf]|rmdir\s)", re.MULTILINE)
+_SCRATCH = re.compile(r"(?:\bcd |\s)(?:/private)?/(?:tmp|var/tmp)\b|\$\{?TMPDIR|mktemp")
+# What is quoted, or a document in place, is a message or a pattern, unless a shell or a database is handed it.
+_QUOTED = re.compile(
+    r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\s*$|\Z)|(?<!-c )(?<!-e )(?:'[^'\n]{0,400}'|\"[^\"\n]{0,400}\")",
+    re.DOTALL | re.MULTILINE,
+)
+LONGEST_READ = 1_200  # characters of a segment
+KNOWN = 256  # texts: those of a window are asked about pass after pass
+BEGINNING, END = 400, 200  # of a reply: what an agent doubts it says at once, or last
+
 
 def is_acknowledgement(text: str) -> bool:
     """Whether a text only agrees, thanks, greets, chooses ("2", "b") or says go on, emoji and stop-words included; or
@@ -140,6 +238,36 @@ def asks_to_recall(text: str) -> bool:
 def corrects(text: str) -> bool:
     """Whether a person says that something is wrong, or wants something else instead."""
     return _CORRECTION.search(_folded(text)) is not None
+
+
+@lru_cache(maxsize=KNOWN)
+def intends(text: str) -> bool:
+    """Whether an agent says what it will do next: "I'll …", "let me …", "now run …", 接下来, 我来."""
+    return _INTENTION.search(_folded(text[:LONGEST_READ])) is not None
+
+
+@lru_cache(maxsize=KNOWN)
+def reports(text: str) -> bool:
+    """Whether an agent says that something is done or works: "fixed", "all tests pass", 已完成. It may go on to say
+    what comes next."""
+    return _REPORT.search(_folded(text[:LONGEST_READ])) is not None
+
+
+@lru_cache(maxsize=KNOWN)
+def hesitates(text: str) -> bool:
+    """Whether an agent doubts in its own words: "I'm not sure", "wait", "let me try again", 不确定, 再试一次."""
+    said = text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]}\n{text[-END:]}"
+    return _DOUBT.search(_folded(said)) is not None
+
+
+@lru_cache(maxsize=KNOWN)
+def risky(call: str) -> bool:
+    """Whether a call, by what it runs, is hard to take back: push, publish, release, deploy, migrate, delete, force.
+    Give it the arguments of a shell call, or a tool's own name."""
+    run = _QUOTED.sub(" ", call[:LONGEST_READ])
+    if _RISK.search(run) is not None:
+        return True
+    return _REMOVAL.search(run) is not None and _SCRATCH.search(run) is None
 
 
 def error_classes(text: str) -> tuple[str, ...]:

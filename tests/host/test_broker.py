@@ -9,30 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from governance.contracts import Action, Verdict
-from host.broker import BrokerPolicy, Draft, build, carry, rerender
+from host.broker import BrokerPolicy, build, carry, rerender
 from host.capability import capability
 from host.contracts import MemoryPacket, PacketItem, Reason, Silence
 from host.frame import close_line, cut_packets
 from host.render import block
 from recall.canonical import text_digest
-from recall.contracts import ActivationLevel, ActivationRequest, Origin, Period, RecordState, Scored
+from recall.contracts import (
+    ActivationLevel,
+    Origin,
+    Period,
+    Scored,
+)
 from recall.tokens import estimated_tokens
 from tests.support.builders import a_capability, a_cursor, a_memory_id, a_scored, an_item
 from tests.support.clock import START
+from tests.support.packets import DRAFT, LONG, POLICY, TAG, built, verdict
 
-POLICY = BrokerPolicy()
 DATA = Path(__file__).parents[1] / "data"
-TAG = "a1" * 16
-DRAFT = Draft(
-    cursor=a_cursor(event_seq=7, context_version=5),
-    agent_id="main",
-    window=1,
-    step=3,
-    trigger_reason="tool-failure",
-    retrieval_version="gate_pre_v1",
-    tag=TAG,
-)
-LONG = "The build cache lives in the volume. It is wiped by every release. " * 20
 
 
 def case(name: str) -> dict[str, Any]:
@@ -40,23 +34,8 @@ def case(name: str) -> dict[str, Any]:
     return read
 
 
-def verdict(*kept: Scored, action: Action = Action.ALLOW) -> Verdict:
-    return Verdict(action=action, reason="clear", kept=kept)
-
-
 def memories(count: int, text: str = "Use pnpm, never npm.") -> list[Scored]:
     return [a_scored(f"{text} {n}", memory_id=a_memory_id(n)) for n in range(1, count + 1)]
-
-
-def built(*kept: Scored, policy: BrokerPolicy = POLICY, action: Action = Action.ALLOW, **draft: Any) -> MemoryPacket:
-    changed = msgspec.structs.replace(DRAFT, **draft)
-    packet = build(verdict(*kept, action=action), changed, a_capability(), policy, START)
-    assert isinstance(packet, MemoryPacket)
-    return packet
-
-
-def check_level(expected: ActivationLevel, scored: Scored, **more: Any) -> None:
-    assert built(scored, **more).items[0].level is expected
 
 
 @pytest.mark.promise("reference-only")
@@ -66,7 +45,7 @@ def test_a_packet_is_reference_with_provenance_fixed_by_digests() -> None:
     assert packet.rendered == rerender(packet)
     assert packet.exact_digest == text_digest(packet.rendered)
     assert "reference, not an instruction" in packet.rendered
-    assert f"1. {a_memory_id()} · workspace · v1 · 2026-05-28\n   why: a tool call failed" in packet.rendered
+    assert f"1. {a_memory_id()} workspace v1 2026-05-28; why: a tool call failed" in packet.rendered
     assert packet.items[0].text in packet.rendered
     assert (packet.created_at, packet.expiry, packet.step, packet.window) == (START, START + 600_000, 3, 1)
     assert (packet.trigger_reason, packet.budget_bytes, packet.tag) == ("tool-failure", 4_096, TAG)
@@ -117,7 +96,7 @@ def test_no_forged_delimiter_makes_a_second_frame_or_record(field: str) -> None:
 
         assert len(re.findall("[<>]", opening + closing)) == len(re.findall("[<>]", packet.rendered)) == 4
         ours = [line for line in inside if line and not line.startswith("|")]
-        assert len(ours) == 4, ours  # opening sentence, two lines of provenance, closing sentence
+        assert len(ours) == 3, ours  # opening sentence, the line of provenance, closing sentence
 
 
 @pytest.mark.promise("field-cases")
@@ -159,7 +138,7 @@ def test_whole_lowest_items_are_dropped_to_fit() -> None:
 def test_the_last_item_is_shown_shorter_before_nothing_is_shown() -> None:
     long = a_scored(LONG, title="Build cache")
 
-    levels = [built(long, policy=BrokerPolicy(packet_bytes=size)).activation_level for size in (1_400, 850, 600)]
+    levels = [built(long, policy=BrokerPolicy(packet_bytes=size)).activation_level for size in (1_400, 700, 430)]
 
     assert levels == [ActivationLevel.EXCERPT, ActivationLevel.HINT, ActivationLevel.INDEX]
 
@@ -185,68 +164,10 @@ def test_one_record_that_waits_for_approval_does_not_mute_the_others() -> None:
     assert built(a_scored(), action=Action.ASK).items
 
 
-def test_trust_and_confidence_set_the_level() -> None:
-    check_level(ActivationLevel.EXCERPT, a_scored())
-    check_level(ActivationLevel.HINT, a_scored(origin=Origin.EXTRACTED))
-    check_level(ActivationLevel.HINT, a_scored(origin=Origin.IMPORTED))
-    check_level(ActivationLevel.HINT, a_scored(state=RecordState.LEGACY, origin=Origin.IMPORTED))
-    check_level(ActivationLevel.HINT, a_scored(), action=Action.FALLBACK)
-    check_level(ActivationLevel.HINT, msgspec.structs.replace(a_scored(), mass=21.5))
-    check_level(ActivationLevel.EXCERPT, msgspec.structs.replace(a_scored(), mass=21.5, agree=3.0))
-    check_level(ActivationLevel.EXCERPT, msgspec.structs.replace(a_scored(), mass=0.0))  # pinned: not weighed
-    check_level(ActivationLevel.HINT, msgspec.structs.replace(a_scored(confidence=0.4), mass=0.0))
-
-
-@pytest.mark.promise("reference-only")
-@pytest.mark.parametrize("origin", list(Origin))
-def test_a_section_of_a_file_is_a_hint_at_most_however_sure_we_are(origin: Origin) -> None:
-    """It may be an instruction to an agent: it is told of, with where it stands, and never handed over as a text."""
-    section = {"state": RecordState.LEGACY, "origin": origin, "title": "CLAUDE.md > Rules", "confidence": 1.0}
-    sure = msgspec.structs.replace(a_scored("Never push to main.\n\nAsk first.", **section), mass=99.0, agree=9.0)
-
-    for level in (None, advice(ActivationLevel.FULL)):
-        (item,) = built(sure, level=level).items
-        assert (item.level, item.text, item.title) == (
-            ActivationLevel.HINT,
-            "Never push to main. Ask first.",
-            "CLAUDE.md › Rules",  # a title cannot quote
-        )
-        assert "not reviewed" in item.why
-
-
-def advice(level: ActivationLevel, **fields: Any) -> ActivationRequest:
-    given: dict[str, Any] = {
-        "procedure_id": a_memory_id(),
-        "level": level,
-        "similarity": 0.9,
-        "hesitation": 0.0,
-        "context_version": DRAFT.cursor.context_version,
-        "memory_index_version": "idx_1",
-        "reason": "alike",
-    } | fields
-    return ActivationRequest(**given)
-
-
-def test_advice_is_taken_for_its_record_at_its_version_and_within_trust() -> None:
-    check_level(ActivationLevel.INDEX, a_scored(title="T"), level=advice(ActivationLevel.INDEX))
-    check_level(ActivationLevel.EXCERPT, a_scored(), level=advice(ActivationLevel.FULL))  # the highest rung there is
-    check_level(ActivationLevel.HINT, a_scored(origin=Origin.EXTRACTED), level=advice(ActivationLevel.FULL))
-    check_level(ActivationLevel.EXCERPT, a_scored(), level=advice(ActivationLevel.INDEX, context_version=4))
-    check_level(ActivationLevel.EXCERPT, a_scored(), level=advice(ActivationLevel.INDEX, procedure_id="mem_x"))
-
-
-def test_a_hint_is_one_line_and_an_index_a_title() -> None:
-    hint = built(a_scored("First line.\n\nSecond line.", origin=Origin.EXTRACTED)).items[0]
-    index = built(a_scored("No title here.\nMore."), level=advice(ActivationLevel.INDEX)).items[0]
-
-    assert hint.text == "First line. Second line."
-    assert (index.text, index.title) == ("", "No title here. More.")
-
-
 def test_what_nobody_reviewed_says_so() -> None:
     assert built(a_scored(origin=Origin.EXTRACTED)).items[0].why.startswith("noted automatically, not reviewed; a tool")
     assert built(a_scored(origin=Origin.IMPORTED)).items[0].why.startswith("imported, not reviewed; ")
-    assert built(a_scored(), trigger_reason="?").items[0].why == "it fits the current step"
+    assert built(a_scored(), trigger_reason="?").items[0].why == "fits the current step"
 
 
 def test_reasons_of_ranking_are_shown_on_one_clean_line() -> None:
@@ -321,6 +242,15 @@ def test_a_packet_is_carried_for_one_step_in_its_window_and_time(
     outcome = carried(packet, packet.items, now, **draft)
 
     assert isinstance(outcome, Silence) and outcome.reason is reason
+
+
+@pytest.mark.promise("packet-carried-over")
+def test_after_a_rest_of_the_session_the_time_begins_anew() -> None:
+    packet = built(*memories(1))
+    later = carried(packet, packet.items, START + 3_600_000, rested=True)
+
+    assert isinstance(later, MemoryPacket)
+    assert later.expiry == START + 3_600_000 + POLICY.ttl
 
 
 def test_nothing_left_or_no_room_is_nothing_to_carry() -> None:

@@ -20,6 +20,7 @@ CASES = Path(__file__).parents[1] / "data" / "cases"
 ROUTINE = a_segment("3 passed", kind=SegmentKind.RESULT, ok=True, tool="shell", source_kind=SourceKind.TOOL)
 CALL = a_segment("make", kind=SegmentKind.CALL, tool="shell", args_digest="d-make", call_id="c1", entities=("make",))
 FAILS = a_failure("make: error 2", call_id="c1", event_seq=2)
+PUSH = a_segment("git push --force", kind=SegmentKind.CALL, tool="shell", source_kind=SourceKind.AGENT)
 REPLY = a_segment("I will look at the parser.", kind=SegmentKind.REPLY, source_kind=SourceKind.AGENT)
 
 
@@ -112,7 +113,10 @@ def test_a_seed_pass_asks_the_rules_that_need_no_segment() -> None:
         (a_segment("yes, use pnpm instead"), {}, "correction"),
         (a_segment("speed up recall/rank.py", entities=("recall/rank.py",)), {"first_prompt": True}, "first-prompt"),
         (a_segment("speed up the parser"), {}, "prompt"),
-        (REPLY, {}, "reply"),
+        (REPLY, {}, "intention"),
+        (a_segment("All tests pass.", kind=SegmentKind.REPLY, source_kind=SourceKind.AGENT), {}, "reply"),
+        (REPLY, {"hesitation": 1.0}, "hesitation"),
+        (PUSH, {}, "intention"),
         (REPLY, {"recent": (CALL, FAILS)}, "unresolved-need"),
     ],
 )
@@ -139,15 +143,25 @@ def test_the_same_failure_again_retrieves_even_after_a_pass_that_found_nothing()
     assert (again.answer.intent, again.answer.reason) == (Intent.RETRIEVE, "repeated-failure")
 
 
-def test_a_call_that_repeats_a_failed_one_is_prefetched_and_never_more() -> None:
-    again = msgspec.structs.replace(CALL, id="again", event_seq=3, context_version=3)
+def test_a_call_that_resembles_a_failed_one_is_prefetched_and_never_more() -> None:
+    alike = a_segment("make all", kind=SegmentKind.CALL, tool="shell", args_digest="x", entities=("make",), event_seq=3)
 
-    result = gated(again, recent=(CALL, FAILS), hesitation=1.0, historical=1.0)
+    result = gated(alike, recent=(CALL, FAILS), hesitation=1.0)
 
     assert isinstance(result.answer, Decision)
-    assert result.score >= 0.80
     assert result.answer.intent is Intent.PREFETCH
     assert result.state.mode is GateMode.PREFETCH
+
+
+@pytest.mark.promise("gate-retrieves")
+def test_a_call_that_failed_and_is_made_again_as_it_was_is_looked_up() -> None:
+    again = msgspec.structs.replace(CALL, id="again", event_seq=3, context_version=3)
+
+    result = gated(again, recent=(CALL, FAILS))
+
+    assert isinstance(result.answer, Decision)
+    assert (result.answer.intent, result.answer.reason) == (Intent.RETRIEVE, "repeated-failure")
+    assert result.score >= 0.80
 
 
 def test_between_the_thresholds_the_latch_decides() -> None:
@@ -233,7 +247,7 @@ def test_a_request_a_failure_and_a_new_task_pass_the_cooldown(segment: Segment, 
 
 def test_every_signal_has_a_weight_and_every_weight_a_signal() -> None:
     assert [name for name, _ in POLICY.weights] == list(SIGNALS)
-    assert POLICY.id == "gate_pre_v1"
+    assert POLICY.id == "gate_pre_v2"
 
 
 def test_acknowledgements_are_a_question_that_others_may_ask() -> None:
@@ -261,7 +275,6 @@ windows = st.builds(
     surface=st.booleans(),
     failures=st.sampled_from([(), ("d-make", "keyerror")]),
     hesitation=st.floats(),
-    historical=st.floats(),
 )
 states = st.builds(
     GateState,

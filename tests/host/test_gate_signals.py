@@ -35,6 +35,11 @@ def test_prompts_failures_and_replies_are_triggers(segment: Segment, expected: f
     check("trigger", segment, expected)
 
 
+def test_a_call_is_a_trigger_when_it_failed_before_and_is_the_same() -> None:
+    check("trigger", a_call("make", args_digest="d-make"), 1.0, recent=(BUILD, BUILD_FAILS))
+    check("trigger", a_call("make all", entities=("make",)), 0.0, recent=(BUILD, BUILD_FAILS))
+
+
 def test_only_a_prompt_asks_and_corrects() -> None:
     check("explicit-request", a_segment("what did we decide about X?"), 1.0)
     check("explicit-request", a_segment("what did we decide about X?", kind=SegmentKind.REPLY), 0.0)
@@ -91,25 +96,26 @@ def test_a_need_is_open_until_the_tool_succeeds(recent: tuple[Segment, ...], exp
 
 def test_the_windows_own_numbers_are_signals() -> None:
     check("hesitation", a_segment(), 0.4, hesitation=0.4)
-    check("historical-hit", a_segment(), 0.5, historical=0.5)
     check("first-prompt", a_segment(), 1.0, first_prompt=True)
     check("first-prompt", a_failure(), 0.0, first_prompt=True)
 
 
-def test_novelty_is_the_share_of_names_not_seen() -> None:
-    named = a_segment("x", entities=("auth.py", "pnpm"))
-
-    check("novelty", named, 1.0)
-    check("novelty", named, 0.5, recent=(a_segment("y", entities=("pnpm",)),))
-    check("novelty", a_segment("x"), 0.0)
-
-
-def test_a_phase_shifts_when_the_latest_call_does_other_work() -> None:
-    looking = tuple(a_call(f"cat {n}", tool="read") for n in range(4))
-
-    check("phase-shift", a_segment(), 1.0, recent=(*looking, a_call("fix", tool="edit")))
-    check("phase-shift", a_segment(), 0.0, recent=looking)
-    check("phase-shift", a_segment(), 0.0, recent=(*looking[:2], a_call("fix", tool="edit")))
+@pytest.mark.parametrize(
+    ("segment", "expected"),
+    [
+        (a_segment("Now let me push it.", kind=SegmentKind.REPLY), 1.0),
+        (a_segment("All tests pass.", kind=SegmentKind.REPLY), 0.0),
+        (a_segment("Let me push it."), 0.0),  # the user's words are no intention of the agent
+        (a_call("git push origin main"), 1.0),
+        (a_call("ls"), 0.0),
+        (a_call("notes about git push --force", tool="write"), 0.0),
+        (a_call("{}", tool="mcp__github__merge_pull_request"), 1.0),
+        (a_call("git push", tool=None), 0.0),
+    ],
+)
+def test_an_intention_is_said_or_is_an_act_that_is_hard_to_take_back(segment: Segment, expected: float) -> None:
+    check("intention", segment, expected)
+    assert SIGNALS["trigger"](segment, a_window()) == float(segment.kind is not SegmentKind.CALL or expected > 0)
 
 
 def test_a_failure_is_known_by_text_call_and_errors() -> None:

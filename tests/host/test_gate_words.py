@@ -2,7 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host.gate_words import asks_to_recall, corrects, error_classes, is_acknowledgement, is_empty
+from host.gate_words import (
+    asks_to_recall,
+    corrects,
+    error_classes,
+    hesitates,
+    intends,
+    is_acknowledgement,
+    is_empty,
+    reports,
+    risky,
+)
 
 ACKNOWLEDGEMENTS = """
 ok|OK!|Ok.|thanks|Thank you so much!|yes|y|Y|👍|👍🏽 ship it|好的|好的，继续吧|继续|はい|네|lgtm|LGTM 🚀|hmm|...
@@ -36,6 +46,47 @@ undo that|wrong file|make it async rather than threaded|不对，应该用 pnpm|
 NO_CORRECTIONS = """
 no problem|no need|add a test for the parser|write the docs instead of me|why is this wrong value printed?
 nothing else|should we use redis?|No conversation found to continue|应该可以|对的|不知道为什么
+"""
+
+INTENTIONS = """
+I'll push it now|Let me run the tests.|I’m checking the branch state|Now update the call site:|I need to read the file
+Great! Now run the linter|My plan: migrate first|Next steps: tag it|Need to rebuild the image
+接下来修改配置|我来看看日志|让我先跑一下测试|下一步是部署|现在开始迁移|首先，检查依赖
+"""
+NO_INTENTIONS = """
+All tests pass.|Let me know if you want more.|The issue is the import path.|It works now|I'm having trouble with it
+所有测试都通过了|让我知道结果|问题在于路径
+"""
+REPORTS = """
+Done.|Fixed. The lock is gone|All tests pass.|I've added the migration|The branch is pushed.|Everything works
+The server has been restarted and deployed|Here's a summary|All green.|已修复|测试全部通过|部署完成了|搞定了
+"""
+NO_REPORTS = """
+Let me run the tests|The issue is the import path|I'll fix it|接下来修改配置|测试失败了
+"""
+DOUBTS = """
+I'm not sure why it fails|Hmm, odd|Wait, that's only 16ms?|Let me try again
+Let me try a different approach
+I'm unsure|Still complaining about the match|The pragma comment didn't work.|I apologize for the confusion
+Let me re-read the file|That's strange|I misread the log|不太确定原因|再试一次|换个思路|等等，这不对
+还是报错|奇怪|没有生效
+"""
+NO_DOUBTS = """
+Let me run the tests|I'll wait for the build|All tests pass|The wait group is fine
+Now commit it|我来看看日志|A、B、C等等都行
+"""
+RISKS = """
+git push origin main|git push --force
+npm run deploy|yarn publish|./scripts/deploy.sh|make release|rm -rf node_modules
+alembic upgrade head
+kubectl delete pod x|terraform apply -auto-approve|git reset --hard HEAD~1|git tag v1.2|docker push x
+psql -c 'drop table users'|python manage.py migrate
+cargo publish|gh pr merge 12|git commit --no-verify|sudo systemctl stop x
+gh api repos/o/r/pulls/1/comments --method POST|git checkout -- src/a.py|mcp__github__merge_pull_request
+"""
+NO_RISKS = """
+pytest -q|git status|git commit -m 'push the release'|cat deploy.sh|git log --grep release|ls release/|git tag -l
+rm -rf /tmp/scratch|cd /tmp && rm -rf demo && mkdir demo|git checkout main|grep -rn 'git push' .|echo "rm -rf /"
 """
 
 
@@ -97,7 +148,52 @@ def test_errors_are_named(text: str, classes: tuple[str, ...]) -> None:
     assert error_classes(text) == classes
 
 
+@pytest.mark.parametrize("text", said(INTENTIONS))
+def test_an_agent_that_says_what_comes_next_intends(text: str) -> None:
+    assert intends(text)
+
+
+@pytest.mark.parametrize("text", said(NO_INTENTIONS))
+def test_what_is_told_is_no_intention(text: str) -> None:
+    assert not intends(text)
+
+
+@pytest.mark.parametrize("text", said(REPORTS))
+def test_an_agent_that_says_it_is_done_reports(text: str) -> None:
+    assert reports(text)
+
+
+@pytest.mark.parametrize("text", said(NO_REPORTS))
+def test_a_plan_or_a_finding_is_no_report(text: str) -> None:
+    assert not reports(text)
+
+
+@pytest.mark.parametrize("text", said(DOUBTS))
+def test_an_agent_that_doubts_says_so(text: str) -> None:
+    assert hesitates(text)
+
+
+@pytest.mark.parametrize("text", said(NO_DOUBTS))
+def test_going_on_is_no_doubt(text: str) -> None:
+    assert not hesitates(text)
+
+
+def test_a_doubt_in_the_middle_of_a_long_summary_is_none() -> None:
+    assert not hesitates("All is done. " * 60 + "Hmm, not sure. " + "All is done. " * 60)
+
+
+@pytest.mark.parametrize("call", said(RISKS))
+def test_what_is_hard_to_take_back_is_risky(call: str) -> None:
+    assert risky(call)
+
+
+@pytest.mark.parametrize("call", [*said(NO_RISKS), "cat > a.md <<'EOF'\ngit push --force\nEOF"])
+def test_looking_and_talking_about_it_is_not_risky(call: str) -> None:
+    assert not risky(call)
+
+
 @given(st.text())
 def test_no_text_is_too_odd(text: str) -> None:
     assert is_empty(text) or not is_acknowledgement(text)
     assert isinstance((asks_to_recall(text), corrects(text), error_classes(text)), tuple)
+    assert {intends(text), reports(text), hesitates(text), risky(text)} <= {True, False}
