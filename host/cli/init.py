@@ -4,20 +4,26 @@ Nothing is written before the difference was shown and agreed to. What other too
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from host.cli.link import paths
 from host.cli.output import existing_workspace_option, json_option, say, show_json
-from host.config import Paths, ensure_port, http_token
+from host.config import Paths, ensure_port, http_token, load
 from host.namespace import REPOSITORY_FOLDER, SCRIPT
 from host.setup import claude_code, settings_file
+from host.setup.config_file import with_setting
 from host.setup.exclude import exclude_path, with_line, without_line
 from recall.workspace import repository_root
 
 HOOK = Path(__file__).parents[1] / "hook.py"
+SHARE = click.FloatRange(0, 0.5)
+HOLDOUT = (
+    "To measure what it does, remora can keep back a share of what it would hand over, chosen by chance, and compare "
+    "what happens with and without. Pinned and risky memories, and what you ask for, are never kept back; 0 means none."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,16 +37,21 @@ class Change:
     secrets: tuple[str, ...]
     exclude: Path | None = None  # git's private list, so that the settings with their token are not committed
     listed: tuple[str | None, str | None] = (None, None)  # its text before and after
+    config: Path | None = None  # our own configuration, when an answer is to be kept in it
+    setting: tuple[str | None, str | None] = (None, None)
 
     @property
     def differs(self) -> bool:
-        return self.before != self.after or self.folder is not None or self.listed[0] != self.listed[1]
+        texts = ((self.before, self.after), self.listed, self.setting)
+        return self.folder is not None or any(before != after for before, after in texts)
 
     def shown(self) -> str:
         """The difference, with secrets left out."""
         shown = settings_file.diff(self.settings, self.before, self.after, self.secrets)
         if self.exclude is not None:
             shown += settings_file.diff(self.exclude, *self.listed)
+        if self.config is not None:
+            shown += settings_file.diff(self.config, *self.setting)
         return shown
 
 
@@ -57,10 +68,11 @@ class Change:
     "--level", type=click.Choice(["project", "user"]), default="project", show_default=True, help="Whose settings."
 )
 @existing_workspace_option
+@click.option("--holdout", type=SHARE, help="Share of packets to keep back and measure, 0 to 0.5.")
 @click.option("--remove", is_flag=True, help="Take back what was written.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def init(product: str, level: str, workspace: Path, as_json: bool, **how: bool) -> None:
+def init(product: str, level: str, workspace: Path, holdout: float | None, **how: bool) -> None:
     """Connect an agent product to the daemon.
 
     Shows what it will write, and asks. Running it again changes nothing.
@@ -68,11 +80,18 @@ def init(product: str, level: str, workspace: Path, as_json: bool, **how: bool) 
     \b
     Examples:
       remora-pre init --host claude-code
+      remora-pre init --host claude-code --holdout 0.1
       remora-pre init --host claude-code --remove
     """
-    remove = how["remove"]
+    remove, as_json = how["remove"], how["as_json"]
+    if remove and holdout is not None:
+        raise click.UsageError("--holdout is no part of taking back: change it in the configuration.")
     repository = repository_root(str(workspace.resolve())) or workspace.resolve()
     change = _change(level, repository, paths(), remove)
+    if holdout is None and change.differs and not remove and not how["yes"]:
+        holdout = _asked(paths(), as_json)
+    if holdout is not None:
+        change = _with_holdout(change, paths(), holdout)
     differs = change.differs
     if differs and not as_json:
         say(change.shown())
@@ -83,11 +102,32 @@ def init(product: str, level: str, workspace: Path, as_json: bool, **how: bool) 
     if differs:
         _write(change, remove)
     if as_json:
-        show_json({"changed": differs, "settings": str(change.settings), "level": level, "host": product})
+        answer = {"changed": differs, "settings": str(change.settings), "level": level, "host": product}
+        show_json(answer if holdout is None else answer | {"holdout": holdout})
     elif not differs:
         say("Nothing to change.")
     else:
         say("Taken back." if remove else f"Done. Start a new session, then look with: {SCRIPT} audit follow")
+        if change.config is not None:
+            say(f"What is kept back changes with the daemon's next start: {SCRIPT} stop ends the one that runs.")
+
+
+def _asked(where: Paths, as_json: bool) -> float | None:
+    """The user's answer; None when a share is set already, or stays at the default."""
+    if load(where).evaluation.holdout:
+        return None
+    click.echo(HOLDOUT, err=as_json)
+    answer: float = click.prompt("Share to keep back, 0 to 0.5", type=SHARE, default=0.0, err=as_json)
+    return answer or None
+
+
+def _with_holdout(change: Change, where: Paths, share: float) -> Change:
+    """The change with the share in our own configuration, if it says otherwise. Raises ConfigFault."""
+    if load(where).evaluation.holdout == share:
+        return change
+    before = settings_file.read(where.config_file)
+    after = with_setting(before, "evaluation", "holdout", share)
+    return replace(change, config=where.config_file, setting=(before, after))
 
 
 def _change(level: str, repository: Path, where: Paths, remove: bool) -> Change:
@@ -128,6 +168,8 @@ def _write(change: Change, remove: bool) -> None:
     settings_file.write(change.settings, change.after, 0o600)
     if change.exclude is not None and change.listed[0] != change.listed[1]:
         settings_file.rewrite(change.exclude, change.listed[1] or "")
+    if change.config is not None:
+        settings_file.rewrite(change.config, change.setting[1] or "")
     if change.folder is None:
         return
     if not remove:

@@ -1,6 +1,7 @@
 """`init` shows, asks, writes once, and takes back exactly what it wrote."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_nothing_is_written_before_it_is_agreed_to(repository: Path) -> None:
-    result = init(repository, said="n\n")
+    result = init(repository, said="\nn\n")
 
     assert result.exit_code == 1
     assert "hooks" in result.output and "Write this?" in result.output
@@ -39,7 +40,7 @@ def test_nothing_is_written_before_it_is_agreed_to(repository: Path) -> None:
 
 
 def test_agreed_it_registers_hooks_and_makes_the_memory_folder(repository: Path) -> None:
-    result = init(repository, said="y\n")
+    result = init(repository, said="\ny\n")
 
     assert result.exit_code == 0, result.output
     (settings,) = [name for name in files(repository) if name.endswith(".json")]
@@ -48,7 +49,7 @@ def test_agreed_it_registers_hooks_and_makes_the_memory_folder(repository: Path)
 
 
 def test_the_token_is_not_shown(repository: Path, tmp_path: Path) -> None:
-    result = init(repository, said="n\n")
+    result = init(repository, said="\nn\n")
 
     (token,) = [path.read_text().strip() for path in (tmp_path / "data").rglob("http.token")]
     assert token and token not in result.output
@@ -93,3 +94,97 @@ def test_json_says_whether_something_changed(repository: Path) -> None:
 
     assert (first["changed"], second["changed"]) == (True, False)
     assert first["host"] == "claude-code" and Path(first["settings"]).is_file()
+
+
+# ----------------------------------------------------------------------------------------------------- what is held out
+
+
+def config(repository: Path) -> Path:
+    return repository.parent / "data" / "config.toml"
+
+
+def holdout(repository: Path) -> float:
+    return float(tomllib.loads(config(repository).read_text())["evaluation"]["holdout"])
+
+
+def test_it_asks_what_to_keep_back_and_says_why(repository: Path) -> None:
+    result = init(repository, said="0.1\ny\n")
+
+    assert result.exit_code == 0, result.output
+    asked = result.output.partition("Share to keep back")[0]
+    assert "To measure what it does" in asked and "never kept back" in asked
+    assert "+holdout = 0.1" in result.output  # shown before it is agreed to
+    assert holdout(repository) == 0.1
+    assert "next start" in result.output
+
+
+@pytest.mark.parametrize("said", ["\ny\n", "0\ny\n"])
+def test_by_default_nothing_is_kept_back_and_nothing_is_written_about_it(repository: Path, said: str) -> None:
+    result = init(repository, said=said)
+
+    assert result.exit_code == 0, result.output
+    assert not config(repository).exists()
+
+
+def test_a_share_beyond_a_half_is_asked_for_again(repository: Path) -> None:
+    init(repository, said="0.9\n0.5\ny\n")
+
+    assert holdout(repository) == 0.5
+
+
+def test_yes_asks_nothing(repository: Path) -> None:
+    result = init(repository, "--yes")
+
+    assert "Share to keep back" not in result.output
+    assert not config(repository).exists()
+
+
+def test_the_option_answers_and_what_else_is_configured_stays(repository: Path) -> None:
+    config(repository).parent.mkdir(parents=True)
+    config(repository).write_text("# mine\n[recall]\nengine = false  # slow here\n")
+
+    answer = json.loads(init(repository, "--yes", "--json", "--holdout", "0.25").output)
+
+    assert (answer["changed"], answer["holdout"]) == (True, 0.25)
+    text = config(repository).read_text()
+    assert text.startswith("# mine\n[recall]\nengine = false  # slow here\n") and holdout(repository) == 0.25
+    assert json.loads(init(repository, "--yes", "--json", "--holdout", "0.25").output)["changed"] is False
+    assert config(repository).read_text() == text
+
+
+def test_a_share_that_is_set_is_not_asked_for_and_can_be_taken_back_to_nothing(repository: Path) -> None:
+    config(repository).parent.mkdir(parents=True)
+    config(repository).write_text("[evaluation]\nholdout = 0.2\n")
+
+    first = init(repository, said="y\n")
+    init(repository, "--yes", "--holdout", "0")
+
+    assert first.exit_code == 0 and "Share to keep back" not in first.output
+    assert holdout(repository) == 0.0
+
+
+def test_what_is_not_agreed_to_is_not_configured(repository: Path) -> None:
+    init(repository, "--holdout", "0.1", said="n\n")
+
+    assert not config(repository).exists()
+
+
+def test_taking_back_leaves_the_configuration(repository: Path) -> None:
+    init(repository, "--yes", "--holdout", "0.1")
+
+    init(repository, "--remove", "--yes")
+    both = init(repository, "--remove", "--yes", "--holdout", "0")
+
+    assert holdout(repository) == 0.1
+    assert both.exit_code == 2
+
+
+def test_a_configuration_that_cannot_be_used_is_not_touched(repository: Path) -> None:
+    config(repository).parent.mkdir(parents=True)
+    config(repository).write_text("[evaluation]\nholdout = 2\n")
+
+    result = init(repository, "--yes", "--holdout", "0.1")
+
+    assert result.exit_code == 1 and "holdout" in result.output
+    assert config(repository).read_text() == "[evaluation]\nholdout = 2\n"
+    assert files(repository) == {}
