@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 import msgspec
 
 from governance.chain import Link, Row, chained, entry_of, flaw
-from governance.contracts import AuditEntry, AuditFilter, AuditKind
+from governance.contracts import AuditEntry, AuditFilter, PacketTrace
 from governance.errors import AuditUnavailable
 from recall.canonical import keyed
 from recall.contracts import Database, Frozen
@@ -38,6 +38,7 @@ _CONDITIONS = {  # field of the filter -> condition
     "memory_id": "instr(entry, CAST(? AS BLOB)) > 0",  # a walk over what is retained costs less than an index kept
     "step": "step = ?",
     "packet_id": "packet_id = ?",
+    "since": "at >= ?",
     "after_row": "row < ?",
 }
 
@@ -169,8 +170,7 @@ class Audit:
         if entry.packet is None:
             return ()
         found = await self._select(_LATER, entry.audit_id, entry.packet.packet_id, MOST_ROWS)
-        items = entry.packet.items
-        return tuple(later for _, later in found if later.kind is not AuditKind.FEEDBACK or later.memory_id in items)
+        return tuple(later for _, later in found if _concerns(later, entry.packet))
 
     async def count(self) -> int:
         """How many entries there are."""
@@ -205,6 +205,13 @@ class Audit:
     def _leave(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
+
+
+def _concerns(later: AuditEntry, packet: PacketTrace) -> bool:
+    """Whether an entry is about the packet itself, or is a word on one of its memories."""
+    if later.packet is not None:
+        return later.packet.packet_id == packet.packet_id
+    return later.memory_id in packet.items
 
 
 def _insert(connection: sqlite3.Connection, entry: AuditEntry) -> AuditEntry:

@@ -10,12 +10,15 @@ import msgspec
 
 from governance.contracts import AuditEntry
 from recall.canonical import canonical
-from recall.contracts import Frozen
+from recall.contracts import ArmReport, Frozen
 
 # What a decision is not made of: when it was made, how long it took, its ids and its place in the chain.
 UNDECIDED = frozenset({"audit_id", "at", "latency", "claim_id", "prev_digest", "digest", "decision_digest"})
 _DECIDED = tuple(
     (field.name, field.encode_name) for field in msgspec.structs.fields(AuditEntry) if field.name not in UNDECIDED
+)
+_UNDECIDED_KEYS = frozenset(
+    field.encode_name for field in msgspec.structs.fields(AuditEntry) if field.name in UNDECIDED
 )
 _encoder = msgspec.json.Encoder(order="sorted")
 _decoder = msgspec.json.Decoder(AuditEntry)
@@ -57,6 +60,15 @@ def decision_digest(entry: AuditEntry) -> str:
     return _sha256(canonical_bytes(decided))
 
 
+def _stored_decision(data: bytes) -> str:
+    """The same digest from what is stored: an entry of before a field was added is judged by the fields it has."""
+    stored: dict[str, object] = msgspec.json.decode(data)
+    decided = {key: value for key, value in stored.items() if key not in _UNDECIDED_KEYS}
+    arms = msgspec.convert(stored["arms"], list[ArmReport])
+    decided["arms"] = [(arm.name, arm.hits, arm.shortfall) for arm in arms]
+    return _sha256(canonical_bytes(decided))
+
+
 def chained(entry: AuditEntry, previous: str) -> tuple[AuditEntry, Row]:
     """The entry behind the one whose digest is `previous`, and the row it makes; the row's number is not known yet (0).
 
@@ -84,7 +96,7 @@ def flaw(row: Row, link: Link) -> str | None:
         return "the entry does not follow the one before it: one of them was replaced or moved"
     if _row(entry, row.row, row.digest, row.entry) != row:
         return "a column differs from the entry"
-    return None if decision_digest(entry) == entry.decision_digest else "the decision's digest does not fit"
+    return None if _stored_decision(row.entry) == entry.decision_digest else "the decision's digest does not fit"
 
 
 def _row(entry: AuditEntry, row: int, digest: str, data: bytes) -> Row:

@@ -10,6 +10,7 @@ from recall.contracts import (
     Candidate,
     ContextCursor,
     Frozen,
+    MemoryKind,
     Millis,
     RuntimeScope,
     Scored,
@@ -50,6 +51,7 @@ class Audience(Frozen, frozen=True, kw_only=True):
     index_version: str
     digests: Mapping[str, str]
     muted: frozenset[str] = frozenset()
+    muted_kinds: frozenset[MemoryKind] = frozenset()
     corrected: frozenset[str] = frozenset()
     approved: frozenset[str] = frozenset()
     cooling: frozenset[str] = frozenset()  # procedures that were offered just now
@@ -115,7 +117,8 @@ class GateTrace(Frozen, frozen=True, kw_only=True):
 
 
 class CandidateTrace(Frozen, frozen=True, kw_only=True):
-    """One candidate as audited. Scores × 10⁶."""
+    """One candidate as audited. Scores × 10⁶. `margin`: by how much its score passed the bar of its door, or missed it;
+    `door`: what opened for it, `evidence` or `answer`."""
 
     memory_id: str
     score: int
@@ -124,6 +127,8 @@ class CandidateTrace(Frozen, frozen=True, kw_only=True):
     drop_reason: str | None = None
     mass: int = 0
     agree: int = 0
+    margin: int | None = None
+    door: str | None = None
 
 
 class VerdictTrace(Frozen, frozen=True, kw_only=True):
@@ -139,6 +144,17 @@ class PacketTrace(Frozen, frozen=True, kw_only=True):
     bytes: int
     level: ActivationLevel
     items: tuple[str, ...] = ()  # memory ids
+
+
+class ActivationTrace(Frozen, frozen=True, kw_only=True):
+    """What was advised about a record's level, and what was shown. Numbers × 10⁶; `refused`: why it was not heeded."""
+
+    memory_id: str
+    level: ActivationLevel | None = None
+    similarity: int = 0
+    hesitation: int = 0
+    refused: str | None = None
+    taken: ActivationLevel | None = None
 
 
 class AuditEntry(Frozen, frozen=True, kw_only=True):
@@ -170,6 +186,7 @@ class AuditEntry(Frozen, frozen=True, kw_only=True):
     claim_id: str | None = None
     surface: str | None = None
     memory_id: str | None = None
+    activation: ActivationTrace | None = None
     note: str | None = None  # an error class, a number as text or a workspace's keyed name; never free text
     prev_digest: str = ""
     digest: str = ""
@@ -186,6 +203,7 @@ class AuditFilter(Frozen, frozen=True, kw_only=True):
     memory_id: str | None = None
     step: int | None = None
     packet_id: str | None = None
+    since: Millis | None = None  # entries of that time and later
     after_row: int | None = None
     limit: int = 50
 
@@ -221,6 +239,7 @@ class AccessEvidence(Frozen, frozen=True, kw_only=True):
 __all__ = [
     "AccessEvidence",
     "Action",
+    "ActivationTrace",
     "Audience",
     "AuditEntry",
     "AuditFilter",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from governance.contracts import AuditEntry, AuditKind, CandidateTrace
+from governance.contracts import ActivationTrace, AuditEntry, AuditKind, CandidateTrace
 
 MILLION = 1_000_000
 SHOWN = 5  # candidates told of in a pass; the rest are counted
@@ -20,7 +20,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "machine-authored": "a machine wrote it, not the user",
         "empty-signal": "it was an acknowledgement or had no words that say anything",
         "duplicate-context": "the same had been seen just before",
-        "user-muted": "the user had muted this session",
+        "user-muted": "the user had muted this session, or the whole workspace for a time",
         "incognito": "the session is incognito",
         "no-surface": "the host had no place for a packet here",
         "cooldown": "it was too soon after the last look at this need",
@@ -35,6 +35,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "packet-oversize": "nothing fitted into the host's limits",
         "discarded": "remora was switched off here before the pass was done",
         "shadow": "remora only watches in this workspace: this is what would have been handed over",
+        "held-out": "it was kept back, to measure what handing over does",
         "fault": "something broke; a fault is a silence",
         "audit-unavailable": "it could not be written down, and what is not written down is not handed over",
         "rollout-off": "remora is switched off in this workspace",
@@ -60,7 +61,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "contradicted": "a newer memory says otherwise",
         "already-shown": "it was shown in this context window before",
         "already-in-context": "it stands in a file that the agent's product loads by itself",
-        "shown-alike": "one that says nearly the same was shown before, or stands in a file that is loaded",
+        "shown-alike": "one that says nearly the same was shown or held out before, or stands in a file that is loaded",
         "already-read": "the agent had read it at this version",
         "duplicate-content": "another memory has the same text",
         "near-duplicate": "another memory says nearly the same",
@@ -96,6 +97,7 @@ DECIDED: Mapping[str, str] = MappingProxyType(  # what the user did with a memor
     {
         "edited": "edited",
         "forgotten": "forgot",
+        "missed": "missed",
         "muted": "muted",
         "pinned": "pinned",
         "superseded": "replaced",
@@ -173,9 +175,24 @@ def _pass(entry: AuditEntry, memory_id: str | None) -> Iterator[str]:
         count = len(entry.packet.items)
         items = "1 memory" if count == 1 else f"{count} memories"
         yield f"packet: {items}, {entry.packet.bytes} bytes, shown as {entry.packet.level.value}"
+    if entry.activation is not None and memory_id in (None, entry.activation.memory_id):
+        yield from _advised(entry.activation)
+
+
+def _advised(one: ActivationTrace) -> Iterator[str]:
+    """What was advised about a level; nothing where the adviser had nothing to say."""
+    if one.level is not None:
+        shown = "" if one.taken in (None, one.level) else f", shown as {one.taken.value}"
+        hesitation = f"hesitation {_share(one.hesitation)}"
+        yield f"advised {one.level.value}{shown} (similarity {_share(one.similarity)}, {hesitation})"
+    elif one.refused is not None:
+        yield f"advice on how much to show was not followed: {one.refused}"
 
 
 def _looked(entry: AuditEntry) -> Iterator[str]:
+    _, named, point = entry.versions.get("confidence", "").rpartition("/")
+    if named:
+        yield f"attention: {point}"
     if entry.gate is not None and (entry.gate.score or entry.gate.signals):
         strongest = sorted(entry.gate.signals.items(), key=lambda item: (-item[1], item[0]))
         signals = ", ".join(f"{name.replace('-', ' ').replace('_', ' ')} {_share(value)}" for name, value in strongest)

@@ -24,7 +24,7 @@ class Metrics(Frozen, frozen=True, kw_only=True):
     entries: int = 0
     passes: dict[str, int] = {}  # "outcome reason"
     triggers: dict[str, int] = {}
-    packets: dict[str, int] = {}  # built, claimed, delivered
+    packets: dict[str, int] = {}  # built, held-out, claimed, delivered
     drops: dict[str, int] = {}  # reason
     claims: dict[str, int] = {}  # reason of a claim that got nothing
     removed: dict[str, int] = {}  # safety rule
@@ -146,6 +146,8 @@ def _pass(tally: _Tally, entry: AuditEntry) -> None:
         tally.count("triggers", entry.trigger)
     if entry.packet is not None:
         tally.count("packets", "built")
+    if entry.outcome == "held-out":
+        tally.count("packets", "held-out")
     for removal in entry.verdict.removed if entry.verdict is not None else ():
         tally.count("removed", removal.reason)
     for arm in entry.arms:

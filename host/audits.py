@@ -1,4 +1,4 @@
-"""The audit's wire methods: query, get, explain, subscribe, verify."""
+"""The audit's wire methods: query, get, explain, stats, subscribe, verify."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable
 from governance.audit import Subscription
 from governance.contracts import AuditEntry, AuditFilter, AuditKind
 from governance.explain import explain
+from governance.outcomes import Stats
 from host.connection import Peer
 from host.errors import ProtocolFault
+from host.measuring import Measuring
 from host.parts import Parts
 from host.protocol import Request, decode_params
-from recall.contracts import Frozen
+from recall.contracts import Frozen, Millis
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
 EXPLAINED = 200
@@ -32,6 +34,13 @@ class QueryParams(Frozen, frozen=True, kw_only=True):
 
 class GetParams(Frozen, frozen=True, kw_only=True):
     audit_id: str
+
+
+class StatsParams(Frozen, frozen=True, kw_only=True):
+    """`since`: epoch milliseconds. `workspace`: a path; sessions that were last in it."""
+
+    since: Millis | None = None
+    workspace: str | None = None
 
 
 class PacketView(Frozen, frozen=True, kw_only=True):
@@ -58,6 +67,7 @@ class Audits:
             "audit.query": self._query,
             "audit.get": self._get,
             "audit.explain": self._explain,
+            "audit.stats": self._stats,
             "audit.subscribe": self._subscribe,
             "audit.verify": self._verify,
         }
@@ -83,6 +93,10 @@ class Audits:
             )
         entries = await self._parts.audit.query(self._filter(params, EXPLAINED))
         return {"lines": explain(entries, params.memory_id), "entries": entries}
+
+    async def _stats(self, request: Request, peer: Peer) -> Stats:
+        params = decode_params(request, StatsParams)
+        return await Measuring(self._parts).stats(params.since, params.workspace)
 
     async def _subscribe(self, request: Request, peer: Peer) -> dict[str, bool]:
         if not peer.subscribed:

@@ -9,8 +9,10 @@ from governance.errors import AuditUnavailable
 from governance.evidence import Given, Occasion, of_delivery
 from host.broker import rerender
 from host.clock import Clock
-from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Silence, Surface
+from host.contracts import Claim, Claimed, InboxState, MemoryPacket, PacketItem, Reason, Silence, Surface
+from host.frame import tags
 from host.inbox import STAYS, Facts, Holder, Inbox, Slot, ladder
+from host.levels import shows_more
 from host.protocol import WAIT_MS
 from host.runtime import SessionRuntime
 from host.trace import Owner, about, of_event
@@ -57,12 +59,18 @@ class Claims:
     without: it meets packets of sessions that are not live, and is guarded by the state that it saw."""
 
     def __init__(
-        self, inbox: Inbox, desk: Desk, clock: Clock, closed: Callable[[RuntimeScope], Reason | None] = lambda _: None
+        self,
+        inbox: Inbox,
+        desk: Desk,
+        clock: Clock,
+        closed: Callable[[RuntimeScope], Reason | None] = lambda _: None,
+        muted: Callable[[Sequence[PacketItem], RuntimeScope], frozenset[str]] = lambda *_: frozenset(),
     ) -> None:
         self._inbox = inbox
         self._desk = desk
         self._clock = clock
         self._closed = closed  # why nothing may be handed over there now, whatever waits
+        self._muted = muted  # which of these the user has muted there
 
     async def claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         """The packet valid at the session's context version, or a Silence with the reason."""
@@ -162,7 +170,7 @@ class Claims:
         async with runtime.lock:
             count = 0
             for slot in await self._unsettled(runtime):
-                if any(slot.packet.tag in text for text in texts):
+                if any(slot.packet.tag in tags(text) for text in texts):
                     count += await self._deliver(runtime, slot)
             return count
 
@@ -186,13 +194,20 @@ class Claims:
             count += dropped
         return count
 
-    async def withdraw(self, runtimes: Iterable[SessionRuntime]) -> None:
-        """A level was set: what waits where nothing may be handed over any more is dropped."""
+    async def withdraw(self, runtimes: Iterable[SessionRuntime]) -> int:
+        """A level was set, or something was muted: what waits and may not be handed over any more is dropped. Returns
+        how many packets that were."""
+        count = 0
         for runtime in runtimes:
-            reason = self._closed(runtime.scope)
-            if reason is not None:
-                async with runtime.lock:
-                    await self.reset(runtime, reason)
+            async with runtime.lock:
+                closed = self._closed(runtime.scope)
+                for slot in await self._unsettled(runtime):
+                    muted = Reason.MUTED if self._muted(slot.packet.items, runtime.scope) else None
+                    reason = closed or muted
+                    if reason is not None:
+                        await self._drop(runtime, slot, InboxState.DROPPED, reason)
+                        count += 1
+        return count
 
     async def reset(self, runtime: SessionRuntime, reason: Reason) -> None:
         """Drop what waits for this owner: its context window is gone, or its session ended. The lock is held."""
@@ -263,9 +278,10 @@ class Claims:
             boundary_used=runtime.boundary_used,
             last_delivery_step=runtime.last_delivery_step,
             digests=await self._desk.current([item.memory_id for item in items], runtime.scope) if items else {},
-            visible_records=runtime.visible().records,
+            visible_records=runtime.visible().records - {i.memory_id for i in items if shows_more(i, runtime.told)},
             visible_texts=frozenset(runtime.delivered),
             rerendered="" if slot is None else rerender(slot.packet),
+            muted=self._muted(items, runtime.scope),
         )
 
     def _entry(self, kind: AuditKind, outcome: str, reason: str, runtime: SessionRuntime) -> AuditEntry:
@@ -276,10 +292,11 @@ class Claims:
 
 
 def carries(packet: MemoryPacket, runtime: SessionRuntime, now: int) -> bool:
-    """Whether an unclaimed packet may be built again at the current version: same window, at most one step later."""
+    """Whether an unclaimed packet may be built again at the current version: same window, in time, at most one step
+    later."""
     older = packet.context_cursor.context_version < runtime.context_version
     near = packet.step is None or runtime.step - packet.step <= 1
-    return older and near and packet.window == runtime.window_no and packet.created_at <= now < packet.expiry
+    return older and near and packet.window == runtime.window_no and runtime.in_time(packet, now)
 
 
 def _owns(runtime: SessionRuntime, packet: MemoryPacket) -> bool:

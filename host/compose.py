@@ -6,10 +6,11 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
+import msgspec
 import structlog
 
 from governance.audit import Audit
@@ -18,16 +19,18 @@ from governance.evidence_store import EvidenceStore
 from governance.migrations import schema as governance_schema
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
 from governance.screen import redact
+from host.attention import load_attentions
 from host.claims import Claims, Desk
 from host.clock import Clock, SystemClock
 from host.config import Config, Paths, environment, install_key
 from host.connection import Methods, Shell
-from host.contracts import Rollout
+from host.contracts import PacketItem, Reason, Rollout
 from host.database import open_database
 from host.eventlog import SCHEMA as LOG_SCHEMA
 from host.eventlog import EventLog
 from host.hearing import Hearing
 from host.history import Histories
+from host.holdout import HoldoutPolicy
 from host.homes import Homes, homes_of
 from host.inbox import Inbox
 from host.indexer import COMMAND, guard
@@ -48,10 +51,10 @@ from host.tasks import Tasks
 from host.trace import Owner
 from host.upkeep import catch_up, let_idle_go
 from host.workers import Workers
-from recall.associate import Arm
-from recall.background import load_background
-from recall.confidence import Bar
-from recall.contracts import ContextCursor, EventEnvelope, Frozen, RuntimeScope, SourceName
+from recall.associate import Arm, AssociationPolicy
+from recall.attention import bars
+from recall.background import Background, load_background
+from recall.contracts import Attention, ContextCursor, EventEnvelope, Frozen, RuntimeScope, SourceName
 from recall.engine import Engine, EngineSetup, available
 from recall.fallback import Breaker
 from recall.library import SCHEMA as INDEX_SCHEMA
@@ -62,6 +65,7 @@ from recall.sources.engine import engine_source
 
 VECTORS_FILE = "vectors.db"
 ENGINE_SECONDS = 0.25  # the other arms' answers do not wait longer for this one
+UNHURRIED_SECONDS = 3600.0  # in place of a limit, where nobody waits
 
 
 class Setup(Frozen, frozen=True, kw_only=True):
@@ -74,16 +78,21 @@ class Setup(Frozen, frozen=True, kw_only=True):
     policy: Policy = Policy()
     homes: Homes | None = None  # where agent products keep their own memory; None: none of it is read
     engine: bool = False  # search by meaning too, if the extra is there
+    attention: Attention = Attention.NORMAL  # of workspaces where nobody chose
+    background: Background | None = None  # how common terms are at large; None: the table that ships
+    patient: bool = False  # nothing in recall is cut short by a clock: a replay must not depend on a machine's load
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Around:
-    """What recall is built with. `remembered`: how many queries' vectors are kept for the next time."""
+    """What recall is built with. `remembered`: how many queries' vectors are kept for the next time. `patient`: as in
+    `Setup`."""
 
     index: Path
     micros: Callable[[], int]
     engine: bool
     remembered: int = 256
+    patient: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +113,9 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
         index=paths.index,
         key=install_key(paths),
         homes=homes_of(environment()),
+        policy=Policy(holdout=HoldoutPolicy(share=config.evaluation.holdout)),
         engine=config.recall.engine,
+        attention=config.attention.default,
     )
     async with open_parts(setup, SystemClock(), random_id, shell.tasks, shell.log) as parts:
         stop = asyncio.Event()
@@ -129,7 +140,7 @@ async def open_parts(
     """Open the stores and build the host over them."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(setup.database, main_schema()))
-        around = Around(index=setup.index, micros=clock.micros, engine=setup.engine)
+        around = Around(index=setup.index, micros=clock.micros, engine=setup.engine, patient=setup.patient)
         recall = await _recall(stack, around)
         library = recall.library
         audit = Audit(database, setup.key, new_id)
@@ -139,6 +150,7 @@ async def open_parts(
         eventlog = EventLog(database, setup.key, redact)
         rollouts = await load_rollouts(database)
         marks = await load_marks(database)
+        attentions = await load_attentions(database, setup.attention)
         roots = Roots(setup.data, library, setup.homes)
         histories = Histories(database, eventlog, audit, evidence)
 
@@ -161,8 +173,15 @@ async def open_parts(
                 await roots.adopt(path, workspace)
 
         async def current(ids: Sequence[str], scope: RuntimeScope) -> dict[str, str]:
-            held = await library.verify(ids, scope)
-            return {memory_id: digest for memory_id, digest in held.items() if memory_id not in marks.muted}
+            return await library.verify(ids, scope)
+
+        def closed(scope: RuntimeScope) -> Reason | None:
+            quiet = marks.workspaces.quiet(scope.workspace, clock.now())
+            return rollouts.closed(scope) or (Reason.USER_MUTED if quiet else None)
+
+        def muted(items: Sequence[PacketItem], scope: RuntimeScope) -> frozenset[str]:
+            ids, kinds = marks.muted(clock.now()), marks.workspaces.kinds(scope.workspace, clock.now())
+            return frozenset(item.memory_id for item in items if item.memory_id in ids or item.kind in kinds)
 
         stores = Stores(replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime))
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
@@ -175,9 +194,9 @@ async def open_parts(
             eventlog=eventlog,
             library=library,
             arms=recall.arms,
-            bar=Bar(policy=setup.policy.confidence, background=load_background()),
+            bars=bars(setup.policy.confidence, setup.background or load_background()),
             rules=rules,
-            policy=setup.policy,
+            policy=_unhurried(setup.policy) if setup.patient else setup.policy,
             inbox=inbox,
             stage=stage,
             workers=workers,
@@ -191,8 +210,15 @@ async def open_parts(
             seen=evidence.statement,
             new_id=new_id,
         )
-        claims = Claims(inbox, desk, clock, rollouts.closed)
-        workers.hear = Hearing(host=host, claims=claims, sessions=sessions, evidence=evidence, rollouts=rollouts).hear
+        claims = Claims(inbox, desk, clock, closed, muted)
+        workers.hear = Hearing(
+            host=host,
+            claims=claims,
+            sessions=sessions,
+            evidence=evidence,
+            rollouts=rollouts,
+            attentions=attentions,
+        ).hear
         yield Parts(
             host=host,
             eventlog=eventlog,
@@ -207,6 +233,7 @@ async def open_parts(
             roots=roots,
             rollouts=rollouts,
             marks=marks,
+            attentions=attentions,
             tally=tally,
             tasks=tasks,
             clock=clock,
@@ -230,8 +257,9 @@ def random_id(prefix: str) -> str:
 
 async def _recall(stack: AsyncExitStack, around: Around) -> Recall:
     """The library, the sources over it, and the engine's process if it is wanted and its extra is installed."""
-    library = await _library(stack, around.index)
-    arms = [Arm(name, source, Breaker()) for name, source in SOURCES]
+    library = await _library(stack, around)
+    most = {"budget_seconds": UNHURRIED_SECONDS} if around.patient else {}
+    arms = [Arm(name, source, Breaker(), **most) for name, source in SOURCES]
     library.when_rebuilt(lambda: _close(arms))
     found: Engine | None = None
     if around.engine and available():
@@ -241,10 +269,17 @@ async def _recall(stack: AsyncExitStack, around: Around) -> Recall:
             environment=environment(),
             remembered=around.remembered,
         )
+        if around.patient:
+            setup = replace(setup, request_seconds=UNHURRIED_SECONDS)
         found = Engine(setup, around.micros)
         stack.push_async_callback(found.close)
-        arms.insert(1, Arm(SourceName.ENGINE, engine_source(found), Breaker(), budget_seconds=ENGINE_SECONDS))
+        most = {"budget_seconds": ENGINE_SECONDS} | most
+        arms.insert(1, Arm(SourceName.ENGINE, engine_source(found), Breaker(), **most))
     return Recall(library=library, arms=tuple(arms), engine=found)
+
+
+def _unhurried(policy: Policy) -> Policy:
+    return msgspec.structs.replace(policy, association=AssociationPolicy(budget_seconds=UNHURRIED_SECONDS))
 
 
 def _close(arms: Sequence[Arm]) -> None:
@@ -254,10 +289,12 @@ def _close(arms: Sequence[Arm]) -> None:
             arm.breaker.succeeded()
 
 
-async def _library(stack: AsyncExitStack, path: Path) -> Library:
+async def _library(stack: AsyncExitStack, around: Around) -> Library:
     """The library over its index: a cache, made anew by itself when it is damaged."""
-    index = await stack.enter_async_context(open_swappable(path, INDEX_SCHEMA))
-    library = Library(index, guard(), reader=ReaderSetup(command=COMMAND, environment=environment()))
+    index = await stack.enter_async_context(open_swappable(around.index, INDEX_SCHEMA))
+    reader = ReaderSetup(command=COMMAND, environment=environment())
+    patience = {"patience_seconds": UNHURRIED_SECONDS} if around.patient else {}
+    library = Library(index, guard(), reader=reader, **patience)
     stack.push_async_callback(library.close)
     await library.open()
     return library
@@ -266,5 +303,7 @@ async def _library(stack: AsyncExitStack, path: Path) -> Library:
 def main_schema() -> tuple[str, ...]:
     """The main database's numbered steps. A step that was released is never changed: a new one follows it."""
     folder = files("host").joinpath("schema")
-    inbox, marks = (folder.joinpath(name).read_text("utf-8") for name in ("inbox_001.sql", "marks_002.sql"))
-    return (LOG_SCHEMA + "\n" + governance_schema() + "\n" + inbox, marks)
+    inbox, *later = (
+        folder.joinpath(name).read_text("utf-8") for name in ("inbox_001.sql", "marks_002.sql", "marks_003.sql")
+    )
+    return (LOG_SCHEMA + "\n" + governance_schema() + "\n" + inbox, *later)

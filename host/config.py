@@ -17,12 +17,14 @@ import platformdirs
 from host.errors import ConfigFault
 from host.namespace import DATABASE_FILE, HTTP_SOCKET_FILE, INDEX_FILE, LOCK_FILE, env, name
 from host.paths import socket_path
+from recall.contracts import Attention
 
 KEY_BYTES = 32
 TOKEN_CHARACTERS = 43
 LOOPBACK = "127.0.0.1"
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=0.5)]
 
 
 class DaemonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,11 +42,25 @@ class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     engine: bool = True  # search by meaning too, when the extra `semantic` is installed
 
 
+class EvaluationSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[evaluation]`: what is measured beside the work."""
+
+    holdout: Share = 0.0  # of the packets that would be handed over, the share that is kept back
+
+
+class AttentionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[attention]`: how sure a memory has to be before it speaks."""
+
+    default: Attention = Attention.NORMAL  # in workspaces where nobody chose
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a user can set."""
 
     daemon: DaemonSettings = DaemonSettings()
     recall: RecallSettings = RecallSettings()
+    attention: AttentionSettings = AttentionSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from enum import StrEnum
 from governance.contracts import Verdict
 from recall.contracts import (
     ActivationLevel,
+    ActivationRequest,
     ContextCursor,
     Cue,
     EventEnvelope,
@@ -45,6 +46,7 @@ class Reason(StrEnum):
     PACKET_OVERSIZE = "packet-oversize"
     DISCARDED = "discarded"
     SHADOW = "shadow"
+    HELD_OUT = "held-out"
     FAULT = "fault"
     AUDIT_UNAVAILABLE = "audit-unavailable"
     ROLLOUT_OFF = "rollout-off"
@@ -115,8 +117,7 @@ class Window(Frozen, frozen=True, kw_only=True):
     surface: bool = True
     first_prompt: bool = False  # no prompt seen yet in this context window
     failures: tuple[str, ...] = ()  # error classes and failing call digests seen in this context window
-    hesitation: float = 0.0  # 0..1: the same calls and reads again
-    historical: float = 0.0  # 0..1: earlier passes of this need found something
+    hesitation: float = 0.0  # 0..1: repeating, varying, undoing, doubting; the segment itself included
 
 
 class PacketItem(Frozen, frozen=True, kw_only=True):
@@ -131,6 +132,10 @@ class PacketItem(Frozen, frozen=True, kw_only=True):
     why: str
     when: str
     title: str | None = None
+    kind: str = ""  # of memory; empty: built before items said so
+    cut: bool = False  # the record says more than is shown
+    raised: bool = False  # shown once more, or at a higher level than at first, because the agent hesitates more
+    resource_ref: str | None = None  # by what name the whole can be fetched, at this version and digest
 
 
 class MemoryPacket(Frozen, frozen=True, kw_only=True):
@@ -154,10 +159,21 @@ class MemoryPacket(Frozen, frozen=True, kw_only=True):
     step: int | None = None
     carried: int = 0  # times it was carried over to a newer context version
     resource_refs: tuple[str, ...] = ()
+    brief: bool = False  # its context window was told already how to read a packet
+    hesitation: float = 0.0  # of the agent, when it was built
     packet_schema_version: int = 1
 
 
 Outcome = MemoryPacket | Silence
+
+
+class Advice(Frozen, frozen=True, kw_only=True):
+    """What was advised about one record's level. `request`: None when nothing usable was, and then `refused` says why;
+    empty: the adviser had nothing to say. What is refused is not followed, and fails nothing."""
+
+    memory_id: str
+    request: ActivationRequest | None = None
+    refused: str = ""
 
 
 class Pass(Frozen, frozen=True, kw_only=True):
@@ -174,6 +190,8 @@ class Pass(Frozen, frozen=True, kw_only=True):
     sure: Ranked | None = None
     verdict: Verdict | None = None
     latency: dict[str, int] = {}  # stage -> microseconds
+    advice: Advice | None = None
+    draw: str = ""  # the holdout policy that drew for its packet; empty: nobody drew
 
 
 class Surface(StrEnum):

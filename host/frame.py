@@ -9,18 +9,19 @@ import re
 from host.namespace import name
 
 _ELEMENT = name("memory")
-_OPEN = re.compile(rf'<{re.escape(_ELEMENT)} tag="([0-9a-f]{{8,64}})">')
-_CLOSE = re.compile(rf'</{re.escape(_ELEMENT)} tag="[0-9a-f]{{8,64}}">')
+# Transcripts hold packets of an earlier template too, whose tag was an attribute.
+_OPEN = re.compile(rf'<{re.escape(_ELEMENT)} (?:tag=")?([0-9a-f]{{8,64}})"?>')
+_CLOSE = re.compile(rf'</{re.escape(_ELEMENT)} (?:tag=")?[0-9a-f]{{8,64}}"?>')
 
 
 def open_line(tag: str) -> str:
     """The line that opens the packet with this tag (8 to 64 lowercase hex digits)."""
-    return f'<{_ELEMENT} tag="{tag}">'
+    return f"<{_ELEMENT} {tag}>"
 
 
 def close_line(tag: str) -> str:
     """The line that closes the packet with this tag."""
-    return f'</{_ELEMENT} tag="{tag}">'
+    return f"</{_ELEMENT} {tag}>"
 
 
 def tags(text: str) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ def cut_packets(text: str) -> str:
     place = 0
     while opened := _OPEN.search(text, place):
         kept.append(text[place : opened.start()])
-        closing = close_line(opened[1])
+        closing = "</" + opened[0][1:]  # in the form in which it opened
         closed = text.find(closing, opened.end())
         place = len(text) if closed < 0 else closed + len(closing)
     kept.append(text[place:])

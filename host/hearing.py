@@ -10,6 +10,7 @@ from governance.contracts import AccessEvidence
 from governance.evidence import Occasion, of_read
 from governance.evidence_store import EvidenceStore
 from governance.safety import judge
+from host.attention import Attentions
 from host.broker import build
 from host.claims import Claims
 from host.contracts import Outcome, Pass, Reason, Silence
@@ -49,6 +50,7 @@ class Hearing:
     sessions: Sessions
     evidence: EvidenceStore
     rollouts: Rollouts
+    attentions: Attentions
 
     async def hear(self, envelope: EventEnvelope, runtime: SessionRuntime) -> None:
         """Fold one envelope in and act on it. The runtime's lock is held; `now` is when the daemon observed it."""
@@ -57,6 +59,7 @@ class Hearing:
         segment = runtime.take(envelope)
         await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         scope, now = runtime.scope, envelope.observed_at
+        runtime.attention = self.attentions.of(scope.workspace)
         if self.rollouts.asleep(scope.workspace, scope.session_id, now):
             if segment is not None:
                 runtime.note(segment)
@@ -150,4 +153,5 @@ class Hearing:
             return ()
         cue = seed_cue(runtime.scope, view=working)
         statistics = await self.host.library.snapshot(now).statistics(cue.terms, runtime.scope)
-        return confident(Ranked(ranked=tuple(lost)), cue, runtime.noise(), statistics, self.host.bar).ranked
+        bar = self.host.bars[runtime.attention]
+        return confident(Ranked(ranked=tuple(lost)), cue, runtime.noise(), statistics, bar).ranked

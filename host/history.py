@@ -1,6 +1,7 @@
 """What the stores know of one agent of one session: the audit entries, packets and reads that a restart folds again."""
 
 import sqlite3
+from collections.abc import Iterable
 
 import msgspec
 
@@ -9,6 +10,7 @@ from governance.contracts import AccessEvidence, AuditEntry, AuditFilter
 from governance.evidence_store import EvidenceStore
 from host.contracts import MemoryPacket
 from host.eventlog import EventLog
+from host.holdout import HELD_OUT
 from host.sessions import History
 from recall.contracts import Database
 
@@ -27,10 +29,12 @@ class Histories:
     async def of(self, session_id: str, agent_id: str) -> History:
         """Entries in their order, packets by id, reads by the event that showed them."""
         first = await self._eventlog.replay(session_id, limit=1)
+        entries = tuple(await self._entries(session_id, agent_id))
+        held_out = {entry.packet.packet_id for entry in entries if entry.packet and entry.outcome == HELD_OUT}
         return History(
             root_agent=first[0].agent_id if first else agent_id,
-            entries=tuple(await self._entries(session_id, agent_id)),
-            packets=await self._packets(session_id, agent_id),
+            entries=entries,
+            packets=await self._packets(session_id, agent_id, sorted(held_out)),
             reads=await self._reads(session_id),
         )
 
@@ -45,11 +49,14 @@ class Histories:
                 return found[::-1]
             before = page[-1][0]
 
-    async def _packets(self, session_id: str, agent_id: str) -> dict[str, MemoryPacket]:
+    async def _packets(self, session_id: str, agent_id: str, held_out: Iterable[str]) -> dict[str, MemoryPacket]:
+        """Those that were claimed, and those that were held out."""
+
         def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
             return connection.execute(
-                "SELECT packet_id, body FROM packet WHERE session_id = ? AND agent_id = ? AND claimed_at IS NOT NULL",
-                (session_id, agent_id),
+                "SELECT packet_id, body FROM packet WHERE session_id = ? AND agent_id = ?"
+                " AND (claimed_at IS NOT NULL OR packet_id IN (SELECT value FROM json_each(?)))",
+                (session_id, agent_id, msgspec.json.encode(held_out).decode()),
             ).fetchall()
 
         rows = await self._database.read(work)

@@ -15,7 +15,8 @@ from host.errors import ProtocolFault
 from host.parts import Parts
 from host.payloads import mend
 from host.protocol import Request, decode_params
-from host.runtime import MAIN_AGENT, STEP_END, SessionRuntime
+from host.runtime import MAIN_AGENT, SessionRuntime
+from host.steps import STEP_END
 from host.transcripts.tail import Overhearing, Tail, advance, begin
 from recall.contracts import Channel, EventEnvelope, EventPayload, Frozen, SourceKind
 

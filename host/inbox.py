@@ -48,6 +48,7 @@ class Facts(Frozen, frozen=True, kw_only=True):
     visible_records: frozenset[str]
     visible_texts: frozenset[str]  # exact digests of packets in this context window
     rerendered: str  # the packet's text rendered again from its items
+    muted: frozenset[str] = frozenset()  # memory ids of the packet that the user has muted, one by one or by kind
 
 
 class Slot(Frozen, frozen=True, kw_only=True):
@@ -86,6 +87,8 @@ def ladder(packet: MemoryPacket | None, facts: Facts, now: Millis, policy: Inbox
         return Reason.EXPIRED
     if packet.context_cursor.context_version != facts.context_version or packet.window != facts.window:
         return Reason.STALE_CONTEXT
+    if facts.muted:
+        return Reason.MUTED
     if any(facts.digests.get(item.memory_id) != item.record_digest for item in packet.items):
         return Reason.STALE_INDEX
     if facts.rerendered != packet.rendered or text_digest(packet.rendered) != packet.exact_digest:
@@ -125,25 +128,14 @@ class Inbox:
 
         def work(connection: sqlite3.Connection) -> None:
             _replace_pending(connection, packet.context_cursor.session_id, packet.agent_id, packet.created_at)
-            connection.execute(
-                "INSERT OR REPLACE INTO packet"
-                " (packet_id, session_id, agent_id, state, context_version, created_at, body)"
-                " VALUES (?, ?, ?, 'pending', ?, ?, ?)",
-                (
-                    packet.packet_id,
-                    packet.context_cursor.session_id,
-                    packet.agent_id,
-                    packet.context_cursor.context_version,
-                    packet.created_at,
-                    msgspec.json.encode(packet),
-                ),
-            )
-            connection.executemany(
-                "INSERT OR IGNORE INTO packet_item (memory_id, packet_id) VALUES (?, ?)",
-                [(item.memory_id, packet.packet_id) for item in packet.items],
-            )
+            _store(connection, packet, InboxState.PENDING)
 
         await self._audit.append(entries, also=work)
+
+    async def keep_back(self, packet: MemoryPacket, entry: AuditEntry) -> None:
+        """Audit a pass whose packet is held out, and keep the packet, dropped from the first: what the slot holds
+        stays, and what would have been said can be compared, and erased, as with any other packet."""
+        await self._audit.append([entry], also=lambda connection: _store(connection, packet, InboxState.DROPPED))
 
     async def answered(self, session_id: str, agent_id: str, request_id: str) -> Claim | None:
         """What this request id was answered before, if it was."""
@@ -232,6 +224,18 @@ class Inbox:
 
         return await self._database.read(work)
 
+    async def owners(self, since: Millis) -> list[tuple[str, str]]:
+        """Who has an unsettled packet that was built since then: (session, agent)."""
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            return connection.execute(
+                "SELECT DISTINCT session_id, agent_id FROM packet"
+                " WHERE state IN ('pending', 'claimed') AND created_at >= ? ORDER BY session_id, agent_id",
+                (since,),
+            ).fetchall()
+
+        return await self._database.read(work)
+
     async def erase(self, memory_id: str) -> int:
         """Erase the text of a forgotten memory from every stored packet. Returns how many were touched."""
 
@@ -300,6 +304,28 @@ def _slot(row: tuple[str, bytes, str | None, Millis | None]) -> Slot:
     state, body, claim_id, claimed_at = row
     packet = msgspec.json.decode(body, type=MemoryPacket)
     return Slot(packet=packet, state=InboxState(state), claim_id=claim_id, claimed_at=claimed_at)
+
+
+def _store(connection: sqlite3.Connection, packet: MemoryPacket, state: InboxState) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO packet"
+        " (packet_id, session_id, agent_id, state, context_version, created_at, settled_at, body)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            packet.packet_id,
+            packet.context_cursor.session_id,
+            packet.agent_id,
+            state,
+            packet.context_cursor.context_version,
+            packet.created_at,
+            None if state is InboxState.PENDING else packet.created_at,
+            msgspec.json.encode(packet),
+        ),
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO packet_item (memory_id, packet_id) VALUES (?, ?)",
+        [(item.memory_id, packet.packet_id) for item in packet.items],
+    )
 
 
 def _replace_pending(connection: sqlite3.Connection, session_id: str, agent_id: str, now: Millis) -> None:

@@ -14,6 +14,7 @@ from host.memory_lint import Lint
 from host.memory_remember import Remember
 from host.memory_search import Search
 from host.memory_upkeep import Upkeep
+from host.mutes import Duration, until_of
 from host.parts import Parts
 from host.protocol import Request, decode_params
 from host.verbs import Handler, Table, guarded, incomplete, not_written, noted, put, reach, unknown, visible
@@ -45,7 +46,10 @@ class PinParams(RecordParams, frozen=True, kw_only=True):
 
 
 class MuteParams(RecordParams, frozen=True, kw_only=True):
+    """`for_ms`: for how long; null: until it is unmuted."""
+
     muted: bool = True
+    for_ms: Duration | None = None
 
 
 class ListParams(Frozen, frozen=True, kw_only=True):
@@ -75,6 +79,7 @@ class Got(Frozen, frozen=True, kw_only=True):
     muted: bool
     muted_at: Millis | None
     sightings: int
+    muted_until: Millis | None = None
 
 
 class Forgotten(Frozen, frozen=True, kw_only=True):
@@ -89,10 +94,13 @@ class Pinned(Frozen, frozen=True, kw_only=True):
 
 
 class Muted(Frozen, frozen=True, kw_only=True):
+    """`until`: when it will speak again by itself; null: never."""
+
     memory_id: str
     muted: bool
     changed: bool
     packets_purged: int
+    until: Millis | None = None
 
 
 class Memories:
@@ -116,12 +124,14 @@ class Memories:
     async def _get(self, request: Request, peer: Peer) -> Got:
         params = decode_params(request, RecordParams)
         record, locator = await visible(self._parts, params.memory_id, await reach(self._parts, params.workspace))
-        shown, marks = self._parts.marks.shown(record), self._parts.marks
+        now, marks = self._parts.clock.now(), self._parts.marks
+        shown, mute = marks.shown(record, now), marks.mute_of(record.memory_id, now)
         return Got(
             record=shown,
             locator=locator,
             muted=Flag.MUTED in shown.flags,
-            muted_at=marks.since(record.memory_id),
+            muted_at=None if mute is None else mute.since,
+            muted_until=None if mute is None else mute.until,
             sightings=await marks.sightings(record.memory_id),
         )
 
@@ -141,7 +151,8 @@ class Memories:
         return Page(records=tuple(found), next=after, degraded=incomplete(self._parts, scope))
 
     def _wanted(self, records: Sequence[MemoryRecord], params: ListParams) -> list[MemoryRecord]:
-        shown = (self._parts.marks.shown(record) for record in records)
+        now = self._parts.clock.now()
+        shown = (self._parts.marks.shown(record, now) for record in records)
         return [
             record
             for record in shown
@@ -166,17 +177,17 @@ class Memories:
         params = decode_params(request, MuteParams)
         scope = await reach(self._parts, params.workspace)
         record, locator = await visible(self._parts, params.memory_id, scope)
-        memory_id, marks = record.memory_id, self._parts.marks
-        purged = 0
+        memory_id, marks, now = record.memory_id, self._parts.marks, self._parts.clock.now()
+        purged, until = 0, until_of(params.for_ms, now) if params.muted else None
         if params.muted:
-            changed = await marks.mute(memory_id, self._parts.clock.now())
+            changed = await marks.mute(memory_id, now, until)
             purged = await self._parts.claims.purge(memory_id, self._parts.sessions.known, Reason.MUTED)
         else:
             changed = await self._unflagged(record, locator, scope)
-            changed = await marks.unmute(memory_id) or changed
+            changed = await marks.unmute(memory_id, now) or changed
         if changed:
             await noted(self._parts, "muted" if params.muted else "unmuted", [memory_id])
-        return Muted(memory_id=memory_id, muted=params.muted, changed=changed, packets_purged=purged)
+        return Muted(memory_id=memory_id, muted=params.muted, changed=changed, packets_purged=purged, until=until)
 
     async def _unflagged(self, record: MemoryRecord, locator: MemoryLocator, scope: RuntimeScope) -> bool:
         """Take the flag `muted` out of the record's file, if it stands there."""

@@ -162,7 +162,7 @@ class Remember:
             memory_id=record.memory_id,
             file=locator.source_file,
             duplicate_of=record.memory_id,
-            muted=record.memory_id in self._parts.marks.muted,
+            muted=self._parts.marks.mute_of(record.memory_id, self._parts.clock.now()) is not None,
         )
         if params.check:
             return msgspec.structs.replace(answer, sightings=await self._parts.marks.sightings(record.memory_id))

@@ -122,7 +122,8 @@ class Search:
 
     def _hit(self, one: Fused, asked: frozenset[str] | None) -> Hit:
         candidate = one.candidate
-        muted = Flag.MUTED in candidate.flags or candidate.memory_id in self._parts.marks.muted
+        mute = self._parts.marks.mute_of(candidate.memory_id, self._parts.clock.now())
+        muted = Flag.MUTED in candidate.flags or mute is not None
         return Hit(
             memory_id=candidate.memory_id,
             score=one.relevance,

@@ -8,6 +8,7 @@ from governance.audit import Audit
 from governance.contracts import AuditEntry
 from governance.evidence_store import EvidenceStore
 from governance.metrics import EMPTY, Metrics, fold
+from host.attention import Attentions
 from host.claims import Claims
 from host.clock import Clock
 from host.eventlog import EventLog
@@ -51,6 +52,7 @@ class Parts:
     roots: Roots
     rollouts: Rollouts
     marks: Marks
+    attentions: Attentions
     tally: Tally
     tasks: Tasks
     clock: Clock

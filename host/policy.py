@@ -2,6 +2,7 @@
 
 from host.broker import BrokerPolicy
 from host.gate import GatePolicy
+from host.holdout import HoldoutPolicy
 from host.inbox import InboxPolicy
 from host.runtime import RuntimePolicy
 from recall.analyzer import ANALYZER
@@ -21,6 +22,7 @@ class Policy(Frozen, frozen=True, kw_only=True):
     broker: BrokerPolicy = BrokerPolicy()
     inbox: InboxPolicy = InboxPolicy()
     runtime: RuntimePolicy = RuntimePolicy()
+    holdout: HoldoutPolicy = HoldoutPolicy()  # named in a pass's entry only where it drew
 
     def versions(self, index_version: str) -> dict[str, str]:
         """The ids of everything that shaped a decision."""

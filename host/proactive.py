@@ -6,27 +6,29 @@ same decisions).
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import structlog
 
 from governance.contracts import Rules
-from governance.safety import judge
 from host.broker import build
 from host.clock import Clock
 from host.contracts import Intent, Outcome, Pass, Reason, Silence
 from host.eventlog import Appended, EventLog
 from host.gate import decide
 from host.inbox import Inbox
+from host.levels import fetchable, judged, once_more
 from host.policy import Policy
 from host.runtime import SessionRuntime
-from host.stage import Stage
+from host.stage import Lap, Stage
 from host.trace import summary, trigger_of
 from host.workers import Workers
+from recall.activation import Occasion
 from recall.associate import Arm, associate
 from recall.confidence import Bar, confident
-from recall.contracts import EventEnvelope, Millis, Segment
+from recall.contracts import Attention, EventEnvelope, Millis, Segment
 from recall.library import Library
 from recall.rank import rank
 
@@ -38,7 +40,7 @@ class ProactiveMemoryHost:
     eventlog: EventLog
     library: Library
     arms: tuple[Arm, ...]
-    bar: Bar
+    bars: Mapping[Attention, Bar]
     rules: Rules
     policy: Policy
     inbox: Inbox
@@ -78,16 +80,37 @@ class ProactiveMemoryHost:
         cue = gated.answer.cue
         found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
         walk = lap("association", walk, decision=gated.answer, found=found)
-        ranked = rank(found.candidates, self.stage.shown(runtime), policy.rank, now)
+        again = once_more(runtime.told, gated.signals, policy.broker.activation)
+        ranked = rank(found.candidates, self.stage.shown(runtime, again), policy.rank, now)
         await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
-        sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bar)  # is it worth a word?
+        sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bars[runtime.attention])  # worth a word?
         walk = lap("rank", walk, ranked=ranked, sure=sure)
         if gated.answer.intent is Intent.PREFETCH or not sure.ranked:
             return lap("rank", walk, outcome=self.stage.nothing(gated.answer, found, ranked))
+        return lap("broker", await self._spoken(walk, runtime, lap, now))
+
+    async def _spoken(self, walk: Pass, runtime: SessionRuntime, lap: Lap, now: Millis) -> Pass:
+        """The second half: how much of the record is shown, whether it is safe, and the packet."""
+        found, decision, segment = walk.found, walk.decision, walk.segment
+        assert found and decision and segment and walk.sure  # the first half has seen to it
+        sure, again = fetchable(walk.sure), once_more(runtime.told, walk.signals, self.policy.broker.activation)
         audience = await self.stage.audience(runtime, sure, found)
-        proposal = self.stage.proposal(sure, runtime, found.index_version)
-        verdict = judge(sure, proposal, audience, self.rules, now)
-        walk = lap("safety", walk, verdict=verdict)
-        draft = self.stage.draft(runtime, segment.id, gated.answer.reason, found.index_version)
-        outcome = build(verdict, draft, self.stage.capability(runtime), policy.broker, self.clock.now())
-        return lap("broker", walk, outcome=outcome)
+        occasion = Occasion(
+            context_version=runtime.context_version,
+            index_version=found.index_version,
+            hesitation=walk.signals.get("hesitation", 0.0),
+            asked=bool(walk.signals.get("explicit-request")),
+            shown=again.get(sure.ranked[0].candidate.memory_id),
+        )
+        advice = self.stage.advised(sure, occasion, audience)
+        if occasion.shown is not None and advice.request is None:  # nobody says that more of it should be shown
+            return msgspec.structs.replace(walk, advice=advice, outcome=Silence(reason=Reason.ALREADY_VISIBLE))
+        proposal = self.stage.proposal(sure, runtime, found.index_version, advice.request)
+        verdict, objection = judged(sure, proposal, audience, self.rules, now)
+        if objection:
+            advice = msgspec.structs.replace(advice, request=None, refused=objection)
+        walk = lap("safety", walk, verdict=verdict, advice=advice)
+        draft = self.stage.draft(runtime, segment.id, decision.reason, found.index_version)
+        draft = msgspec.structs.replace(draft, level=advice.request, again=frozenset(again))
+        outcome = build(verdict, draft, self.stage.capability(runtime), self.policy.broker, self.clock.now())
+        return msgspec.structs.replace(walk, outcome=outcome)

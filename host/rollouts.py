@@ -27,11 +27,15 @@ class Rollouts:
 
     def of(self, workspace: str, session_id: str) -> Rollout:
         """The level that holds for a session: a canary is active for a share of sessions, chosen by hash."""
-        level = self._levels.get(workspace, Rollout.ACTIVE)
+        level = self.level(workspace)
         if level is not Rollout.CANARY:
             return level
         share = int(bytes_digest(session_id.encode("utf-8"))[:8], 16) % 100
         return Rollout.ACTIVE if share < CANARY_PERCENT else Rollout.SHADOW
+
+    def level(self, workspace: str) -> Rollout:
+        """The level as it was set for a workspace."""
+        return self._levels.get(workspace, Rollout.ACTIVE)
 
     def closed(self, scope: RuntimeScope) -> Reason | None:
         """Why nothing may be handed over in this session; None: it may."""

@@ -15,10 +15,15 @@ from governance.contracts import AccessEvidence, AuditEntry, AuditKind, Evidence
 from host.contracts import GateMode, GateState, MemoryPacket, Window
 from host.gate import failure_marks
 from host.hesitation import hesitation
+from host.holdout import HELD_OUT
+from host.levels import Told, told
 from host.observer import observe
+from host.steps import counted
 from recall.analyzer import distinct
+from recall.attention import attention_of
 from recall.confidence import aged, tally
 from recall.contracts import (
+    Attention,
     ContextCursor,
     EventEnvelope,
     EventPayload,
@@ -37,7 +42,6 @@ USER_KEY = "user"
 MAIN_AGENT = "main"
 FAILURES_KEPT = 64
 SESSION_SET = "session/set"  # what the user wants of this session
-STEP_END = "step/end"  # a host's batch of tool results is complete: the next agent event opens a new step
 
 T = TypeVar("T")
 
@@ -76,12 +80,11 @@ class SessionRuntime:
         self.event_seq = 0
         self.context_version = 0
         self.window_no = 0
-        self.step = 0
-        self.turn = 0
+        self.step = self.turn = 0
         self.gate = GateState()
+        self.attention = Attention.NORMAL  # of its workspace, when an event was heard last
         self.disposed = False
-        self.incognito = False
-        self.muted = False
+        self.incognito = self.muted = False
         self.boundary: str | None = None  # the packet that goes into the coming request
         self.last_delivery_step: int | None = None
         self.segments: deque[tuple[Segment, Millis]] = deque()  # with the time the daemon saw it
@@ -89,13 +92,14 @@ class SessionRuntime:
         self.terms_seen = 0
         self.agree: dict[str, float] = {}
         self.shown: dict[str, str] = {}  # memory id -> text, in this context window
+        self.told: dict[str, Told] = {}  # how each of them was shown, for the one time that more of it may be
         self.in_hand: dict[str, dict[str, str]] = {}  # packet id -> what a claim took and nobody has settled yet
+        self.held_out: dict[str, str] = {}  # the same of what was kept back to measure, in this context window
         self.shown_before: tuple[str, ...] = ()  # ids shown in the window before the last compaction
         self.read: dict[str, str] = {}  # memory id -> record digest the agent has read in full
         self.delivered: deque[str] = deque(maxlen=policy.delivered_digests)
         self.failures: deque[str] = deque(maxlen=FAILURES_KEPT)
         self.prompts = 0  # in this context window
-        self.hits = 0  # passes of this window that found something
         self.evicted: Counter[str] = Counter()
         self.last_seen: Millis = 0
         self.queue: deque[EventEnvelope] = deque()
@@ -118,7 +122,7 @@ class SessionRuntime:
         self.last_seen = max(self.last_seen, envelope.observed_at)
         if envelope.turn is not None:
             self.turn = max(self.turn, envelope.turn)
-        self._count_step(envelope)
+        self.step, self._replied = counted(envelope, self.step, self._replied)
         match envelope.event_type:
             case EventType.SESSION_START:
                 self._new_window(_read(envelope, _payload, EventPayload()).source or "startup")
@@ -139,19 +143,6 @@ class SessionRuntime:
         self._push(segment, envelope.observed_at)
         return segment
 
-    def _count_step(self, envelope: EventEnvelope) -> None:
-        """`step` as the producer says; without it, the model's replies so far."""
-        if envelope.step is not None:
-            self.step = max(self.step, envelope.step)
-            return
-        speaks = envelope.event_type in (EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL)
-        if speaks and not self._replied:
-            self.step += 1
-        if speaks:
-            self._replied = True
-        elif envelope.event_type in (EventType.USER_MESSAGE, STEP_END):
-            self._replied = False
-
     def _new_window(self, source: str) -> None:
         """A new context window: what was shown is gone from the agent's sight (resume and fork replay it)."""
         self.disposed = False
@@ -161,12 +152,13 @@ class SessionRuntime:
         self.window_no += 1
         self.shown_before = tuple(sorted(self.shown)) if source == "compact" else ()
         self.shown.clear()
+        self.told.clear()
+        self.held_out.clear()
         self.in_hand.clear()
         self.read.clear()
         self.delivered.clear()
         self.failures.clear()
         self.prompts = 0
-        self.hits = 0
         self.boundary = None
         self.gate = GateState()
 
@@ -222,23 +214,30 @@ class SessionRuntime:
         if packet.window != self.window_no:
             return
         self.shown.update({item.memory_id: item.text for item in packet.items})
+        self.told.update(told(packet, self.told))
         self.delivered.append(packet.exact_digest)
         self.last_delivery_step = self.step
+
+    def kept_back(self, packet: MemoryPacket) -> None:
+        """A packet was kept back to measure: its records are out of this context window as if they had been given."""
+        if packet.window == self.window_no:
+            self.held_out.update({item.memory_id: item.text for item in packet.items})
 
     def has_read(self, rows: Iterable[AccessEvidence]) -> None:
         """The agent has read these records in full: they are in its context window."""
         self.read.update({row.memory_id: row.record_digest for row in rows if row.kind is EvidenceKind.READ})
 
     def apply(self, entry: AuditEntry, packets: Mapping[str, MemoryPacket]) -> None:
-        """Fold one audit entry in, after a restart. `packets`: those that were claimed or delivered, by id."""
+        """Fold one audit entry in, after a restart. `packets`: those that were claimed or held out, by id."""
         packet = None if entry.packet is None else packets.get(entry.packet.packet_id)
         if entry.kind is AuditKind.PASS:
             if entry.gate is not None:
                 self.gate = state_of(entry.gate.state)
+            self.attention = attention_of(entry.versions.get("confidence", ""))
             if entry.arms:
                 self.voted(entry.votes)
-            if entry.outcome == "packet" and entry.segment_id is not None:
-                self.hits += 1
+            if entry.outcome == HELD_OUT and packet is not None:
+                self.kept_back(packet)
         elif packet is None:
             return
         elif entry.kind is AuditKind.CLAIM and entry.outcome == "claimed":
@@ -266,6 +265,23 @@ class SessionRuntime:
             session_id=self.scope.session_id, event_seq=self.event_seq, context_version=self.context_version
         )
 
+    @property
+    def hesitation(self) -> float:
+        """How much the agent hesitates, as of its last event."""
+        return hesitation(self.working(self.last_seen))
+
+    def rested_since(self, context_version: int) -> bool:
+        """Whether the session has only waited for its user since that version: a prompt is all that came."""
+        if self.context_version != context_version + 1 or not self.segments:
+            return False
+        latest, _ = self.segments[-1]
+        return latest.kind is SegmentKind.PROMPT and latest.source_kind is SourceKind.USER
+
+    def in_time(self, packet: MemoryPacket, now: Millis) -> bool:
+        """Whether a packet that nobody claimed has not expired. The time in which the session only waited for its user
+        does not count: nothing of the context moved."""
+        return now < packet.expiry or self.rested_since(packet.context_cursor.context_version)
+
     def working(self, now: Millis) -> tuple[Segment, ...]:
         """M-01: the latest segments that are not older than the TTL, oldest first."""
         fresh = [segment for segment, seen_at in self.segments if now - seen_at <= self.policy.working_ttl]
@@ -287,8 +303,7 @@ class SessionRuntime:
             surface=surface,
             first_prompt=self.prompts == 0,
             failures=tuple(self.failures),
-            hesitation=hesitation(recent),
-            historical=min(1.0, self.hits / 4),
+            hesitation=hesitation(self.working(now)),
         )
 
     def noise(self) -> Noise:
@@ -300,7 +315,8 @@ class SessionRuntime:
         held = {memory_id: text for items in self.in_hand.values() for memory_id, text in items.items()} | self.shown
         return Shown(
             records=frozenset(held),
-            texts=tuple(sorted(held.items())),
+            texts=tuple(sorted((self.held_out | held).items())),
+            held_out=frozenset(self.held_out),
             read=dict(self.read),
             host=self.host,
             scope=self.scope,

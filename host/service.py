@@ -10,7 +10,7 @@ from governance.metrics import as_json
 from host.audits import Audits
 from host.claims import Ask
 from host.connection import Peer, Reply, Shell
-from host.contracts import Claim, Claimed, MemoryPacket, Reason, Rollout, Surface
+from host.contracts import Claim, Claimed, MemoryPacket, Reason, Surface
 from host.envelopes import EventsParams, read_events
 from host.errors import ProtocolFault
 from host.health import Health, health
@@ -19,9 +19,8 @@ from host.memories import Memories
 from host.parts import Parts
 from host.protocol import WAIT_MS, Request, decode_params, refusal, unknown_method
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
-from host.trace import of_policy
+from host.workspaces import Workspaces
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
-from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
 METHODS = (
@@ -34,7 +33,9 @@ METHODS = (
     "session.status",
     "session.set",
     "session.close",
+    "workspace.get",
     "workspace.set",
+    "workspace.mute",
     "memory.search",
     "memory.get",
     "memory.remember",
@@ -42,6 +43,7 @@ METHODS = (
     "memory.pin",
     "memory.mute",
     "memory.forget",
+    "memory.feedback",
     "memory.list",
     "memory.import",
     "memory.lint",
@@ -51,6 +53,7 @@ METHODS = (
     "audit.query",
     "audit.get",
     "audit.explain",
+    "audit.stats",
     "audit.subscribe",
     "audit.verify",
     "metrics",
@@ -98,11 +101,6 @@ class SessionParams(Frozen, frozen=True, kw_only=True):
     workspace: str = ""
     incognito: bool | None = None
     muted: bool | None = None
-
-
-class WorkspaceParams(Frozen, frozen=True, kw_only=True):
-    workspace: str
-    rollout: Rollout
 
 
 class AppendResult(Frozen, frozen=True, kw_only=True):
@@ -156,12 +154,12 @@ class Service:
             "session.status": self._session_status,
             "session.set": self._session_set,
             "session.close": self._session_close,
-            "workspace.set": self._workspace_set,
             "metrics": self._metrics,
             "health": self._health,
             "hook": self._hook,
         }
-        self._table: Mapping[str, Handler] = table | Memories(parts).table() | Audits(parts).table()
+        memories, audits, workspaces = Memories(parts).table(), Audits(parts).table(), Workspaces(parts).table()
+        self._table: Mapping[str, Handler] = table | memories | audits | workspaces
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -251,7 +249,7 @@ class Service:
         runtime = await self._parts.sessions.find(params.session_id, params.agent_id)
         return await self._parts.claims.release(runtime, params.packet_id, params.claim_id)
 
-    # ------------------------------------------------------------------ sessions and workspaces
+    # ------------------------------------------------------------------ sessions
 
     async def _session_open(self, request: Request, peer: Peer) -> SessionStatus:
         params = decode_params(request, SessionParams)
@@ -305,19 +303,6 @@ class Service:
         await _calm(runtime)
         pending, _ = await self._parts.inbox.slot(params.session_id, params.agent_id)
         return _status(runtime, None if pending is None else pending.packet.packet_id)
-
-    async def _workspace_set(self, request: Request, peer: Peer) -> dict[str, str]:
-        params = decode_params(request, WorkspaceParams)
-        key = workspace_key(params.workspace)
-        if not key:
-            raise ProtocolFault("invalid-params", "No workspace was given.", "Give the folder's path.", -32602)
-        now = self._parts.clock.now()
-        entry = of_policy(f"rollout {params.rollout}", params.rollout, self._parts.audit.ref(key), now)
-        await self._parts.ledger.append([entry])
-        await self._parts.rollouts.set(key, params.rollout, now)
-        there = [runtime for runtime in self._parts.sessions.all() if runtime.scope.workspace == key]
-        await self._parts.claims.withdraw(there)
-        return {"workspaceKey": key, "rollout": params.rollout}
 
     # ------------------------------------------------------------------ the daemon itself
 

@@ -1,16 +1,18 @@
 """What surrounds the stages of a pass: who it is for, what is true now, and how its outcome is concluded."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import msgspec
 
 from governance.contracts import Audience, AuditEntry, AuditKind, Proposal, Rules
 from governance.safety import judge
-from host.broker import Draft, carry
+from governance.trust import ceiling
+from host.broker import Draft, carry, lift
 from host.capability import capability
 from host.clock import Clock
 from host.contracts import (
+    Advice,
     Capability,
     Decision,
     InboxState,
@@ -24,18 +26,24 @@ from host.contracts import (
     Window,
 )
 from host.gate import settle
+from host.holdout import HELD_OUT, keeps_back, may_draw
 from host.inbox import Inbox, Ledger, Slot
+from host.levels import fetchable, heard, may_rise, shows_more
 from host.marks import Marks
 from host.policy import Policy
 from host.rollouts import Rollouts
 from host.runtime import SessionRuntime, state_text
 from host.trace import Owner, about, of_event, of_pass
+from recall.activation import Adviser, Occasion, advise
+from recall.attention import tuned
 from recall.canonical import keyed
 from recall.contracts import (
     ActivationLevel,
+    ActivationRequest,
     ContextCursor,
     Found,
     Ranked,
+    Scored,
     Segment,
     Shown,
     TermStatistics,
@@ -44,6 +52,7 @@ from recall.library import Library
 from recall.rank import DropReason, rank
 
 Lap = Callable[..., Pass]
+TAG_DIGITS = 8  # no memory can know them, and the broker sees to it that the tag stands in no item of the packet
 EMPTY = TermStatistics(total=0, counts={})
 VISIBLE = frozenset(
     {DropReason.ALREADY_SHOWN, DropReason.ALREADY_READ, DropReason.SHOWN_ALIKE, DropReason.ALREADY_IN_CONTEXT}
@@ -59,6 +68,7 @@ class Stage:
         self._rules = rules
         self._policy = policy
         self._props = props
+        self.adviser: Adviser = advise  # who says how much of a record is shown: M-07, or what stands in for it
 
     # ------------------------------------------------------------------ before and between the stages
 
@@ -86,6 +96,8 @@ class Stage:
     def window(self, runtime: SessionRuntime, now: int, segment: Segment | None) -> Window:
         """What the gate sees; `segment` is the one about to be decided, already pushed."""
         window = runtime.window(now, self.surface(runtime), segment)
+        if self.muted(runtime):
+            window = msgspec.structs.replace(window, muted=True)
         if window.subagent and self.capability(runtime).subagents:
             return msgspec.structs.replace(window, subagent=False)
         return window
@@ -96,13 +108,25 @@ class Stage:
             return Silence(reason=Reason.PREFETCHED)
         if not found.candidates:
             return Silence(reason=Reason.NO_CANDIDATES)
-        seen = not ranked.ranked and all(drop.reason in VISIBLE for drop in ranked.dropped)
-        return Silence(reason=Reason.ALREADY_VISIBLE if seen else Reason.NO_CONFIDENT_HIT)
+        reasons = {drop.reason for drop in ranked.dropped}
+        if ranked.ranked or not reasons <= VISIBLE | {DropReason.HELD_OUT}:
+            return Silence(reason=Reason.NO_CONFIDENT_HIT)
+        return Silence(reason=Reason.HELD_OUT if DropReason.HELD_OUT in reasons else Reason.ALREADY_VISIBLE)
 
-    def shown(self, runtime: SessionRuntime) -> Shown:
-        """What ranking leaves out: what this context window holds already, and what the user muted."""
-        muted = self._props.marks.muted
-        return msgspec.structs.replace(runtime.visible(), muted=muted)
+    def shown(self, runtime: SessionRuntime, again: Collection[str] = ()) -> Shown:
+        """What ranking leaves out: what this context window holds already, but for the records that may be shown
+        `again`, and what the user muted."""
+        held = runtime.visible()
+        if again:
+            texts = tuple(pair for pair in held.texts if pair[0] not in again)
+            held = msgspec.structs.replace(held, records=held.records.difference(again), texts=texts)
+        marks, now = self._props.marks, self._now()
+        kinds = marks.workspaces.kinds(runtime.scope.workspace, now)
+        return msgspec.structs.replace(held, muted=marks.muted(now), muted_kinds=kinds)
+
+    def muted(self, runtime: SessionRuntime) -> bool:
+        """Whether the user muted the whole workspace for now."""
+        return self._props.marks.workspaces.quiet(runtime.scope.workspace, self._now())
 
     async def audience(self, runtime: SessionRuntime, sure: Ranked, found: Found) -> Audience:
         """Whom the packet is for, and what holds in the index now."""
@@ -113,21 +137,33 @@ class Stage:
             scope=runtime.scope,
             index_version=self._library.version,
             digests=digests,
-            muted=self._props.marks.muted,
+            muted=self._props.marks.muted(self._now()),
+            muted_kinds=self._props.marks.workspaces.kinds(runtime.scope.workspace, self._now()),
             surface_available=self.surface(runtime),
             degraded=found.degraded,
             context_version=runtime.context_version,
+            cooling=frozenset(memory_id for memory_id, one in runtime.told.items() if one.raised),
         )
 
-    def proposal(self, sure: Ranked, runtime: SessionRuntime, index_version: str) -> Proposal:
+    def advised(self, sure: Ranked, occasion: Occasion, audience: Audience) -> Advice:
+        """What the adviser says about the best record, checked against what is true now."""
+        best = sure.ranked[0]
+        limit = ceiling(best.candidate)
+        occasion = msgspec.structs.replace(occasion, limit=limit, degraded=audience.degraded)
+        return heard(self.adviser, best, occasion, audience, self._policy.broker.activation)
+
+    def proposal(
+        self, sure: Ranked, runtime: SessionRuntime, index_version: str, advice: ActivationRequest | None = None
+    ) -> Proposal:
         """The packet about to be built, for the rules that judge it as a whole."""
         return Proposal(
             session_id=runtime.scope.session_id,
             agent_id=runtime.scope.agent_id,
             context_version=runtime.context_version,
             index_version=index_version,
-            level=ActivationLevel.EXCERPT,
+            level=ActivationLevel.EXCERPT if advice is None else advice.level,
             items=tuple(scored.candidate for scored in sure.ranked),
+            activation=advice,
         )
 
     def draft(self, runtime: SessionRuntime, occasion: str, reason: str, index_version: str) -> Draft:
@@ -142,8 +178,10 @@ class Stage:
             window=runtime.window_no,
             step=runtime.step,
             trigger_reason=reason,
-            retrieval_version="+".join(self._policy.versions(index_version).values()),
-            tag=keyed(self._props.key, seed.encode("utf-8"))[:32],
+            retrieval_version="+".join(self._versions(index_version, runtime).values()),
+            tag=keyed(self._props.key, seed.encode("utf-8"))[:TAG_DIGITS],
+            brief=bool(runtime.told),
+            hesitation=runtime.hesitation,
         )
 
     # ------------------------------------------------------------------ after the stages
@@ -164,6 +202,10 @@ class Stage:
             walk = msgspec.structs.replace(walk, outcome=Silence(reason=Reason.DISCARDED))
             await self._ledger.append([self._entry(walk, runtime)])
             return walk
+        if self.muted(runtime):  # since the pass began
+            walk = msgspec.structs.replace(walk, outcome=Silence(reason=Reason.USER_MUTED))
+            await self._ledger.append([self._entry(walk, runtime)])
+            return walk
         if rollout is not Rollout.ACTIVE:
             entry = msgspec.structs.replace(self._entry(walk, runtime), outcome="would", reason=Reason.SHADOW)
             await self._ledger.append([entry])
@@ -173,39 +215,84 @@ class Stage:
     async def _offer(self, walk: Pass, packet: MemoryPacket, runtime: SessionRuntime, inbox: Inbox) -> Pass:
         """Newest wins; what an overtaken packet still held competes for the room that is left."""
         pending, _ = await inbox.slot(runtime.scope.session_id, runtime.scope.agent_id)
+        holdout = self._policy.holdout
+        waiting = frozenset() if pending is None else frozenset(item.memory_id for item in pending.packet.items)
+        if holdout.share and may_draw(walk, packet, waiting | runtime.visible().records):
+            walk = msgspec.structs.replace(walk, draw=holdout.label)
+            if keeps_back(packet, holdout, self._props.key):
+                return await self._keep_back(walk, packet, runtime, inbox)
         drops: list[AuditEntry] = []
         if pending is not None:
-            packet = await self._joined(packet, pending, runtime)
-            walk = msgspec.structs.replace(walk, outcome=packet)
+            packet, advice = await self._joined(packet, pending, runtime)
+            walk = msgspec.structs.replace(walk, outcome=packet, advice=advice or walk.advice)
             entry = of_event(AuditKind.DROP, InboxState.REPLACED, Reason.REPLACED, self.owner(runtime), self._now())
             drops.append(about(entry, pending.packet))
         await inbox.offer(packet, [self._entry(walk, runtime), *drops])
-        if walk.segment is not None:
-            runtime.hits += 1
         return walk
 
-    async def _joined(self, packet: MemoryPacket, pending: Slot, runtime: SessionRuntime) -> MemoryPacket:
-        if pending.packet.window != runtime.window_no:
-            return packet
-        named = {item.memory_id for item in packet.items}
-        older = [item for item in pending.packet.items if item.memory_id not in named]
-        still = await self.recheck(older, runtime)
+    async def _keep_back(self, walk: Pass, packet: MemoryPacket, runtime: SessionRuntime, inbox: Inbox) -> Pass:
+        """Held out: audited, never offered, and to later passes of this context window as if it had been given."""
+        entry = msgspec.structs.replace(self._entry(walk, runtime), outcome=HELD_OUT, reason=Reason.HELD_OUT)
+        await inbox.keep_back(packet, entry)
+        runtime.kept_back(packet)
+        return msgspec.structs.replace(walk, outcome=Silence(reason=Reason.HELD_OUT))
+
+    async def _joined(
+        self, packet: MemoryPacket, pending: Slot, runtime: SessionRuntime
+    ) -> tuple[MemoryPacket, Advice | None]:
+        """The packet with what the overtaken one still holds; more of a record that stood in that one already."""
+        overtaken, items = pending.packet, packet.items
+        if overtaken.window != runtime.window_no or not runtime.in_time(overtaken, packet.created_at):
+            return packet, None
+        named, waiting = {item.memory_id for item in items}, {item.memory_id for item in overtaken.items}
+        still = await self.recheck([item for item in overtaken.items if item.memory_id not in named], runtime)
+        advice: Advice | None = None
+        if items[0].memory_id in waiting:
+            items, advice = await self._lifted(overtaken, items, runtime)
+        if items is packet.items and not still:
+            return packet, advice
         draft = self.draft(runtime, packet.packet_id, packet.trigger_reason, self._library.version)
-        both = carry(packet, (*packet.items, *still), draft, self._policy.broker, packet.created_at)
-        return packet if isinstance(both, Silence) or not still else msgspec.structs.replace(both, carried=0)
+        both = carry(packet, (*items, *still), draft, self._policy.broker, packet.created_at)
+        return (packet if isinstance(both, Silence) else msgspec.structs.replace(both, carried=0)), advice
 
     async def carry(self, slot: Slot, runtime: SessionRuntime, inbox: Inbox) -> None:
         """Carry-over: the same items, checked again, built and audited at the current context version."""
         old = slot.packet
-        items = await self.recheck(old.items, runtime)
+        items, advice = await self._lifted(old, await self.recheck(old.items, runtime), runtime)
         draft = self.draft(runtime, old.packet_id, old.trigger_reason, self._library.version)
+        draft = msgspec.structs.replace(draft, rested=runtime.rested_since(old.context_cursor.context_version))
         built = carry(old, items, draft, self._policy.broker, self._now())
-        walk = Pass(segment=None, trigger="carry-over", outcome=built)
+        walk = Pass(segment=None, trigger="carry-over", outcome=built, advice=advice)
         if isinstance(built, Silence):
             await self._ledger.append([self._entry(walk, runtime)])
             return
         entry = of_event(AuditKind.DROP, InboxState.REPLACED, Reason.REPLACED, self.owner(runtime), self._now())
         await inbox.offer(built, [self._entry(walk, runtime), about(entry, old)])
+
+    async def _lifted(
+        self, packet: MemoryPacket, items: tuple[PacketItem, ...], runtime: SessionRuntime
+    ) -> tuple[tuple[PacketItem, ...], Advice | None]:
+        """More of the first item, one rung and once, where the agent hesitates more than when `packet` was built, which
+        nobody has claimed."""
+        policy, version, now = self._policy.broker, self._library.version, self._now()
+        if not may_rise(packet, items, runtime.hesitation, policy.activation):
+            return items, None
+        found = await self._library.snapshot(now).by_id([items[0].memory_id], runtime.scope)
+        sure = fetchable(Ranked(ranked=tuple(Scored(candidate=one, score=0.0) for one in found)))
+        if not sure.ranked:
+            return items, None
+        audience = await self.audience(runtime, sure, Found(candidates=(), arms=(), statistics=EMPTY, index_version=""))
+        occasion = Occasion(
+            context_version=runtime.context_version,
+            index_version=version,
+            hesitation=runtime.hesitation,
+            shown=items[0].level,
+        )
+        advice = self.advised(sure, occasion, audience)
+        if advice.request is None:
+            return items, advice
+        more = lift(items[0], sure.ranked[0].candidate, advice.request.level, policy)
+        return (items if more is None else (more, *items[1:])), advice
 
     async def recheck(self, items: Sequence[PacketItem], runtime: SessionRuntime) -> tuple[PacketItem, ...]:
         """Those of `items` that may still be shown: scope, status, digest, not shown, not read, safe."""
@@ -216,7 +303,8 @@ class Stage:
         candidates = await self._library.snapshot(now).by_id(ids, runtime.scope)
         digests = {item.memory_id: item.record_digest for item in items}
         same = [c for c in candidates if digests[c.memory_id] == c.record_digest]
-        left = rank(same, self.shown(runtime), self._policy.rank, now).ranked
+        again = [item.memory_id for item in items if shows_more(item, runtime.told)]
+        left = rank(same, self.shown(runtime, again), self._policy.rank, now).ranked
         found = Found(candidates=(), arms=(), statistics=EMPTY, index_version=self._library.version)
         sure = Ranked(ranked=left)
         audience = await self.audience(runtime, sure, found)
@@ -231,8 +319,13 @@ class Stage:
 
     def _entry(self, walk: Pass, runtime: SessionRuntime) -> AuditEntry:
         version = self._library.version if walk.found is None else walk.found.index_version
-        versions = self._policy.versions(version)
+        versions = self._versions(version, runtime) | ({"holdout": walk.draw} if walk.draw else {})
         return of_pass(walk, self.owner(runtime), state_text(runtime.gate), versions, self._now())
+
+    def _versions(self, index_version: str, runtime: SessionRuntime) -> dict[str, str]:
+        """The ids of everything that shaped a decision, the attention that the session is given among them."""
+        confidence = tuned(self._policy.confidence, runtime.attention).id
+        return self._policy.versions(index_version) | {"confidence": confidence}
 
     def _now(self) -> int:
         return self._props.clock.now()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from governance.contracts import (
+    ActivationTrace,
     AuditEntry,
     AuditKind,
     CandidateTrace,
@@ -12,10 +13,11 @@ from governance.contracts import (
     PacketTrace,
     VerdictTrace,
 )
-from host.contracts import MemoryPacket, Pass, Silence
+from host.contracts import Advice, MemoryPacket, Outcome, Pass, Silence
 from recall.contracts import ContextCursor, Frozen, Millis, Scored, Segment
 
 MILLION = 1_000_000
+DOORS = ("evidence", "answer")  # of the confidence gate, as it names them
 
 
 class Owner(Frozen, frozen=True, kw_only=True):
@@ -62,9 +64,24 @@ def of_pass(walk: Pass, owner: Owner, state: str, versions: Mapping[str, str], n
         if walk.verdict is None
         else VerdictTrace(action=walk.verdict.action, reason=walk.verdict.reason, removed=walk.verdict.removed),
         packet=packet,
+        activation=None if walk.advice is None else _activation(walk.advice, walk.outcome),
         versions=dict(versions),
         latency=walk.latency,
         note=walk.outcome.detail or None if isinstance(walk.outcome, Silence) else None,
+    )
+
+
+def _activation(advice: Advice, outcome: Outcome) -> ActivationTrace:
+    """What was advised, and at which level the packet shows the record, if it does."""
+    request = advice.request
+    items = () if isinstance(outcome, Silence) else outcome.items
+    return ActivationTrace(
+        memory_id=advice.memory_id,
+        level=None if request is None else request.level,
+        similarity=0 if request is None else _millionths(request.similarity),
+        hesitation=0 if request is None else _millionths(request.hesitation),
+        refused=advice.refused or None,
+        taken=next((item.level for item in items if item.memory_id == advice.memory_id), None),
     )
 
 
@@ -110,8 +127,8 @@ def of_policy(outcome: str, reason: str, workspace_ref: str, now: Millis) -> Aud
     )
 
 
-def of_feedback(verb: str, memory_id: str, now: Millis) -> AuditEntry:
-    """The entry of what a person decided about a memory: of no session, no text."""
+def of_feedback(verb: str, memory_id: str | None, now: Millis) -> AuditEntry:
+    """The entry of what a person decided about, or said of, a memory: of no session, no text."""
     return AuditEntry(
         audit_id="",
         at=now,
@@ -159,7 +176,11 @@ def _candidates(walk: Pass) -> tuple[CandidateTrace, ...]:
     fate |= {} if walk.sure is None else {drop.id: drop.reason for drop in walk.sure.dropped}
     fate |= {} if walk.verdict is None else {removal.candidate_id: removal.reason for removal in walk.verdict.removed}
     weighed = walk.ranked.ranked if walk.sure is None else walk.sure.weighed
-    rows = [_candidate(scored, rank, kept, fate) for rank, scored in enumerate(weighed, start=1)]
+    chosen = {} if walk.sure is None else {one.candidate.memory_id: one for one in walk.sure.ranked}
+    rows = [
+        _through(_candidate(scored, rank, kept, fate), chosen.get(scored.candidate.memory_id, scored))
+        for rank, scored in enumerate(weighed, start=1)
+    ]
     named = {row.memory_id for row in rows}
     rest = [drop for drop in walk.ranked.dropped if drop.id not in named]
     return (*rows, *(CandidateTrace(memory_id=d.id, score=0, rank=0, kept=False, drop_reason=d.reason) for d in rest))
@@ -176,6 +197,14 @@ def _candidate(scored: Scored, rank: int, kept: set[str], fate: Mapping[str, str
         mass=_millionths(scored.mass),
         agree=_millionths(scored.agree),
     )
+
+
+def _through(row: CandidateTrace, scored: Scored) -> CandidateTrace:
+    """The row with the door that opened for it, and how far its score is beyond the bar there."""
+    if not scored.bar:
+        return row
+    door = next((reason for reason in scored.reasons if reason in DOORS), None)
+    return msgspec.structs.replace(row, door=door, margin=_millionths(scored.score - scored.bar))
 
 
 def _millionths(value: float) -> int:

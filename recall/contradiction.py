@@ -6,6 +6,7 @@ a copula or a preposition is filled differently in otherwise like sentences; the
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -126,18 +127,30 @@ def _contradicts(newer: str, older: str) -> bool:
 
 def _opposite(newer: Reading, older: Reading) -> bool:
     """A clause of one affirms what a clause of the other denies; or the newer denies a thing the older names."""
+    if not (newer.denies or older.denies):
+        return False  # no clause denies either
+    older_denies = any(denied for _, denied in older.clauses)
     for terms, denies in newer.clauses:
         for others, denied in older.clauses:
             if denies == denied:
                 continue
             both = terms & others
-            shared, shorter = len(_independent(both)), min(len(_independent(terms)), len(_independent(others)))
-            if shared >= 3 and shared >= (SHARED_CLAUSE if shared >= 4 else SHARED_SHORT) * shorter:
+            if len(both) >= 3 and _largely(both, terms, others):
                 return True
-            named = any(both.issuperset(distinct(name)) for name in newer.names & older.names)
-            if denies and named and not any(flag for _, flag in older.clauses):
+            if not denies or older_denies:
+                continue
+            if any(both.issuperset(distinct(name)) for name in newer.names & older.names):
                 return len(_independent(newer.terms & older.terms)) >= 3
     return False
+
+
+def _largely(both: frozenset[str], terms: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether two clauses have most of the shorter one in common: `both`."""
+    shared = len(_independent(both))
+    if shared < 3:
+        return False
+    shorter = min(len(_independent(terms)), len(_independent(others)))
+    return shared >= (SHARED_CLAUSE if shared >= 4 else SHARED_SHORT) * shorter
 
 
 def _other_slot(newer: Reading, older: Reading) -> bool:
@@ -148,6 +161,8 @@ def _other_slot(newer: Reading, older: Reading) -> bool:
 def _slot_differs(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
     if one[0] != two[0] or one == two or max(len(one), len(two)) > LONGEST_SENTENCE:
         return False
+    if _ends_alike(one, two) < SHARED_SLOT * min(len(one), len(two)):
+        return False  # what is the same around one slot is a beginning and an end, and there is no need to match
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     if len(changes) != 1 or changes[0][0] != "replace":
@@ -161,6 +176,14 @@ def _slot_differs(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
     # "X is fast" and "X is shared" can both hold; "X returns A" and "X returns B" cannot.
     least = 3 if not _COPULA.isdisjoint(before) and not numbers else 2
     return start >= 1 and same >= least and (numbers or not _SLOT_BEFORE.isdisjoint(before))
+
+
+def _ends_alike(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many tokens two sentences begin and end with alike."""
+    alike = 0
+    for pairs in (zip(one, two, strict=False), zip(reversed(one), reversed(two), strict=False)):
+        alike += next((place for place, (this, that) in enumerate(pairs) if this != that), min(len(one), len(two)))
+    return alike
 
 
 def _replaces(newer: Reading, older: Reading) -> bool:

@@ -197,4 +197,19 @@ MEMORY = (
     ),
 )
 
-PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY)
+DECISION = (
+    Promise(
+        "decisions-repeat",
+        "issue 4, deliverable 1",
+        "The same labelled sessions give the same predictions to the byte, in however many processes, whatever the "
+        "order of their memories.",
+    ),
+    Promise(
+        "nothing-of-the-future",
+        "issue 4, point 4",
+        "Nothing is read from after the decided event: with all later events poisoned or gone the predictions stay "
+        "byte-equal.",
+    ),
+)
+
+PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION)

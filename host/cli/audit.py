@@ -13,6 +13,7 @@ from host.cli.answers import Entries, Explained, Opened, Verified
 from host.cli.entries import HEADINGS, described, row
 from host.cli.link import ask, listen
 from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.stats import stats
 from host.cli.tables import print_panel, print_table
 from host.contracts import Reason
 from host.errors import RemoraError
@@ -42,11 +43,14 @@ def audit() -> None:
     """
 
 
+audit.add_command(stats)
+
+
 @audit.command(name="list")
 @click.option("--session", help="Only this session.")
 @click.option("--memory", help="Only entries that concern this memory.")
 @click.option("--kind", type=click.Choice([str(kind) for kind in AuditKind]), help="Only entries of this kind.")
-@click.option("--outcome", help="Only this outcome: packet, silence, claimed, delivered, dropped, …")
+@click.option("--outcome", help="Only this outcome: packet, silence, held-out, claimed, delivered, dropped, …")
 @click.option("--reason", type=click.Choice([str(reason) for reason in Reason]), help="Only this reason.")
 @click.option("--step", type=int, help="Only this step of the session.")
 @click.option("--would", is_flag=True, help="What would have been handed over, in shadow mode.")

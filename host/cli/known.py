@@ -28,3 +28,4 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 memory_argument = click.argument("memory_id", metavar="MEMORY", shell_complete=complete)
+any_memory_argument = click.argument("memory_id", metavar="[MEMORY]", required=False, shell_complete=complete)

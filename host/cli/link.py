@@ -24,6 +24,7 @@ TIMEOUT_SECONDS = 30.0
 NEXT_STEPS = {
     "unknown-memory": f"List what there is with: {SCRIPT} list",
     "unknown-audit-entry": f"List them with: {SCRIPT} audit list",
+    "unknown-packet": f"List those that were with: {SCRIPT} audit list --kind delivery",
     "not-found": f"List what there is with: {SCRIPT} list",
     "read-only": f"Wherever a memory stands, it can be kept from the agent: {SCRIPT} mute MEMORY",
     "unusable-file": f"Mend the file first; what is wrong with it says: {SCRIPT} lint",

@@ -19,7 +19,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Try": {
         "demo": ("host.cli.demo:demo", "Play a recorded coding session and show what it would have been told."),
         "replay": ("host.cli.replay:replay", "Show the passes a transcript would have made."),
-        "eval": ("host.cli.eval:evaluation", "Measure how well memories are found, on sets with known answers."),
+        "eval": ("host.cli.eval:evaluation", "Measure what is found, and when it is handed over, where the answers are known."),
     },
     "Run": {
         "serve": ("host.cli.run:serve", "Run the daemon in the foreground."),
@@ -41,11 +41,17 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("host.cli.memory:show", "Show one memory and where it stands."),
         "edit": ("host.cli.edit:edit", "Change a memory, in your editor or by options."),
         "pin": ("host.cli.memory:pin", "Show a memory at the start of every session."),
-        "mute": ("host.cli.memory:mute", "Never hand a memory over, and keep it."),
+        "mute": ("host.cli.mutes:mute", "Hand a memory, a kind, or for a time everything, no longer over."),
+        "unmute": ("host.cli.mutes:unmute", "Let a memory, a kind, or the workspace speak again."),
+        "mutes": ("host.cli.mutes:mutes", "Show what is muted here, and until when."),
         "forget": ("host.cli.memory:forget", "Remove a memory."),
         "import": ("host.cli.imports:importing", "Take in memories from Markdown files."),
         "lint": ("host.cli.lint:lint", "Check the memory files of a workspace."),
         "reindex": ("host.cli.reindex:reindex", "Make the index again from the memory files."),
+    },
+    "Tune": {
+        "attention": ("host.cli.attention:attention", "Show or choose how often it speaks in this workspace."),
+        "feedback": ("host.cli.feedback:feedback", "Say what a packet, or a memory, was worth."),
     },
     "Audit": {
         "audit": ("host.cli.audit:audit", "Read why something was, or was not, handed over."),

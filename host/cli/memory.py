@@ -1,4 +1,4 @@
-"""`list`, `show`, `pin`, `mute`, `forget`: what a person sees of memories and settles about one. All go through the
+"""`list`, `show`, `pin`, `forget`: what a person sees of memories and settles about one. All go through the
 daemon."""
 
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from host.cli import drafts
 from host.cli.answers import Health
 from host.cli.known import memory_argument
 from host.cli.link import ask, ask_running
-from host.cli.memory_answers import Forgotten, Listed, Muted, Pinned, Shown
+from host.cli.memory_answers import Forgotten, Listed, Pinned, Shown
 from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
 from host.cli.tables import one_line, print_table, when
-from host.cli.wording import folder, standing
+from host.cli.wording import folder, settled, standing
 from host.errors import RemoraError
 from host.namespace import SCRIPT
 from recall.contracts import MemoryKind, MemoryRecord, Scope, Status
@@ -152,37 +152,7 @@ def pin(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
     if as_json:
         show_json(done)
         return
-    say(_settled("pinned", holds=done.pinned, changed=done.changed))
-
-
-@click.command()
-@memory_argument
-@workspace_option
-@click.option("--off", is_flag=True, help="Let it be handed over again.")
-@json_option
-def mute(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
-    """Never hand a memory over, and keep it.
-
-    Waiting packets that carry it go. Works for texts in files of others as well: nothing is written there.
-
-    \b
-    Examples:
-      remora-pre mute mem_0123456789abcdef0123456789abcdef
-      remora-pre mute mem_0123456789abcdef0123456789abcdef --off
-    """
-    params = {"memoryId": memory_id, "workspace": folder(workspace), "muted": not off}
-    done = ask("memory.mute", params, Muted)
-    if as_json:
-        show_json(done)
-        return
-    purged = f" Packets purged: {done.packets_purged}." if done.packets_purged else ""
-    say(_settled("muted", holds=done.muted, changed=done.changed) + purged)
-
-
-def _settled(what: str, *, holds: bool, changed: bool) -> str:
-    if changed:
-        return f"It is {what} now." if holds else f"It is not {what} now."
-    return f"It was {what} already." if holds else f"It was not {what}."
+    say(settled("pinned", holds=done.pinned, changed=done.changed))
 
 
 @click.command()

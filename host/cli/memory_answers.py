@@ -1,6 +1,6 @@
 """The daemon's answers to the verbs on memories, as far as the command line reads them. Unknown fields are ignored."""
 
-from recall.contracts import ArmReport, Frozen, MemoryLocator, MemoryRecord, Millis, ScopeRef
+from recall.contracts import ArmReport, Attention, Frozen, MemoryLocator, MemoryRecord, Millis, ScopeRef
 
 
 class Hit(Frozen, frozen=True, kw_only=True):
@@ -117,6 +117,91 @@ class Muted(Frozen, frozen=True, kw_only=True):
     muted: bool
     changed: bool
     packets_purged: int = 0
+    until: Millis | None = None
+
+
+class MutedHere(Frozen, frozen=True, kw_only=True):
+    """The answer of `workspace.mute`. `kind`: null for everything."""
+
+    kind: str | None
+    muted: bool
+    changed: bool
+    until: Millis | None = None
+    packets_purged: int = 0
+
+
+class MutedKind(Frozen, frozen=True, kw_only=True):
+    kind: str | None
+    since: Millis
+    until: Millis | None = None
+
+
+class MutedMemory(Frozen, frozen=True, kw_only=True):
+    memory_id: str
+    text: str
+    since: Millis
+    until: Millis | None = None
+
+
+class Figures(Frozen, frozen=True, kw_only=True):
+    """A point of attention as measured."""
+
+    precision: float
+    recall: float
+    false_per_100: float
+
+
+class Point(Frozen, frozen=True, kw_only=True):
+    """What a point would have given of the packets that were judged."""
+
+    attention: Attention
+    given: int
+    noise: int = 0
+    useful: int = 0
+
+
+class Proposal(Frozen, frozen=True, kw_only=True):
+    kind: str
+    count: int
+    attention: Attention | None = None
+    memory_id: str | None = None
+
+
+class Advice(Frozen, frozen=True, kw_only=True):
+    """What the feedback of a workspace comes to."""
+
+    judged: int = 0
+    opinions: dict[str, int] = {}
+    points: tuple[Point, ...] = ()
+    missed: int = 0
+    reached: int = 0
+    proposals: tuple[Proposal, ...] = ()
+
+
+class Chosen(Frozen, frozen=True, kw_only=True):
+    """The answer of `workspace.set`. `chosen`: the attention was chosen here; else it is the default."""
+
+    rollout: str
+    attention: Attention
+    chosen: bool = False
+
+
+class WorkspaceStanding(Chosen, frozen=True, kw_only=True):
+    """The answer of `workspace.get`."""
+
+    mutes: tuple[MutedKind, ...] = ()
+    memories: tuple[MutedMemory, ...] = ()
+    points: dict[Attention, Figures] = {}
+    advice: Advice = Advice()
+
+
+class Noted(Frozen, frozen=True, kw_only=True):
+    """The answer of `memory.feedback`."""
+
+    audit_id: str
+    opinion: str
+    packet_id: str | None = None
+    memory_ids: tuple[str, ...] = ()
 
 
 class Forgotten(Frozen, frozen=True, kw_only=True):

@@ -27,3 +27,10 @@ def tell_screening(redacted: Iterable[str], *, quarantined: bool) -> None:
 def folder(workspace: Path) -> str:
     """A workspace as the daemon wants it."""
     return str(workspace.resolve())
+
+
+def settled(what: str, *, holds: bool, changed: bool, until: str = "") -> str:
+    """What a person's word on a memory changed. `until`: when that ends by itself, as it goes on."""
+    if changed:
+        return f"It is {what} now{until}." if holds else f"It is not {what} now."
+    return f"It was {what} already{until}." if holds else f"It was not {what}."

@@ -57,7 +57,7 @@ def rewrite(path: Path, text: str) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         _replace(target, text.encode("utf-8"), target.stat().st_mode & 0o777 if target.exists() else 0o644)
     except OSError as error:
         raise _unwritable(path, error) from error

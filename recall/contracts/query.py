@@ -71,6 +71,7 @@ class Cue(Frozen, frozen=True, kw_only=True):
     retrieval_key: str
     segment_kind: SegmentKind | None = None  # None: a seed pass or a search by a person
     question: bool = False  # the user's own prompt asks something
+    corrects: bool = False  # the user's own prompt says what is wrong, and so what is right
     limit: int = 50
     memory_ids: tuple[str, ...] = ()  # seed pass: these records by id, no search
 
@@ -108,10 +109,10 @@ class Scored(Frozen, frozen=True, kw_only=True):
     candidate: Candidate
     score: float
     mass: float = 0.0  # nats of chance-corrected match
-    z: float = 0.0
     agree: float = 0.0
     reasons: tuple[str, ...] = ()
     confidences: Mapping[str, float] = {}  # source -> its own absolute confidence, as it was before fusion
+    bar: float = 0.0  # nats that the score had to reach; 0: it was weighed against none
 
 
 class Drop(Frozen, frozen=True, kw_only=True):
@@ -134,9 +135,11 @@ class Shown(Frozen, frozen=True, kw_only=True):
     """What this context window holds already: ranking drops these. `read`: memory id -> record digest as read."""
 
     records: frozenset[str] = frozenset()
-    texts: tuple[tuple[str, str], ...] = ()  # (memory id, text) of records given in this window
+    texts: tuple[tuple[str, str], ...] = ()  # (memory id, text) of records given, or held out, in this window
+    held_out: frozenset[str] = frozenset()  # kept back in this window, to measure what handing over does
     read: dict[str, str] = {}
     muted: frozenset[str] = frozenset()
+    muted_kinds: frozenset[MemoryKind] = frozenset()
     corrected: frozenset[str] = frozenset()
     host: str = ""  # the agent product: what it loads into every context itself is shown already
     scope: RuntimeScope | None = None  # who looks; None: whoever asked has filtered
@@ -148,6 +151,14 @@ class Noise(Frozen, frozen=True, kw_only=True):
     counts: Mapping[str, int]
     total: int
     agree: Mapping[str, float]  # memory id -> decayed number of recent passes that had it in their top three
+
+
+class Attention(StrEnum):
+    """How sure the confidence gate has to be: three points on one curve of precision and recall."""
+
+    QUIET = "quiet"
+    NORMAL = "normal"
+    EAGER = "eager"
 
 
 class ActivationLevel(StrEnum):

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.client
 WORDS = "delete the stale stamp file"
 MEMORY = f"SealBrokenError in `make seal`: {WORDS} build/seal.stamp, then run make seal again."
 FAILING = bash("echo 'make seal: SealBrokenError: seal check failed' >&2; exit 2")
+UNLOCKING = "wait for the green dot on the board"
 SUMMARY = "Your task is to create a"
 
 
@@ -119,6 +120,24 @@ def test_a_memory_that_a_prompt_asks_for_comes_with_that_prompt(daemon: RunningD
         claude.say("What did we learn about SealBrokenError in make seal?", resume=first.session_id)
     assert occurrences(model) == [0, 1, 1]
     assert not any(request.in_system(WORDS) for request in model.requests)
+
+
+@pytest.mark.promise("client-next-request")
+def test_what_the_agent_says_it_will_do_brings_the_memory_with_that_calls_result(
+    daemon: RunningDaemon, folder: Path
+) -> None:
+    lesson = (
+        "`pnpm release:berth` refuses with E_TARIFF_LOCK while the nightly import of prices holds its lease: give it "
+        f"back with `hctl unlock --env staging`, {UNLOCKING}, and only then publish; half of the harbours keep "
+        "yesterday's prices else."
+    )
+    with daemon.connect() as wire:
+        wire.call("memory.remember", text=lesson, workspace=str(folder / "project"))
+    intention = "The build is ready. Next I will run pnpm release:berth and hope that E_TARIFF_LOCK stays away."
+    replies = [reply(intention, bash("echo published")), reply("Done.")]
+    with Model(replies) as model:
+        assert client(folder, model, daemon).say("Please bring the new version out").code == 0
+    assert [request.mentions(UNLOCKING) for request in talk(model)] == [0, 1]
 
 
 @pytest.mark.promise("client-compaction")

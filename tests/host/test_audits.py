@@ -172,6 +172,31 @@ async def test_without_a_session_or_a_memory_there_is_nothing_to_explain(remora:
     assert (await remora.refused("audit.explain", step=3)).kind == "invalid-params"
 
 
+# ---------------------------------------------------------------------------------------------------- stats
+
+
+async def test_the_audit_is_told_in_numbers(remora: Asking) -> None:
+    await a_story(remora)
+    folder = remora.world.workspace()
+
+    whole = await remora.ask("audit.stats", since=0, workspace=folder)
+    later = await remora.ask("audit.stats", since=remora.world.clock.now() + 1)
+    elsewhere = await remora.ask("audit.stats", workspace=remora.world.workspace("elsewhere"))
+
+    assert (whole["entries"], whole["sessions"], whole["since"]) == (5, 1, 0)
+    assert whole["passes"] == {"silence": 2, "packet": 1}
+    assert whole["packets"] == {"built": 1, "claimed": 1, "delivered": 1}
+    assert (whole["measured"]["share"], whole["measured"]["given"]) == (0.0, 0)  # nothing is drawn without a share
+    assert [one["outcome"] for one in whole["measured"]["outcomes"]] == [
+        *("file-opened", "command-used", "failure-repeated", "corrected")
+    ]
+    assert (later["entries"], elsewhere["entries"]) == (0, 0)
+
+
+async def test_numbers_since_no_time_are_refused(remora: Asking) -> None:
+    assert (await remora.refused("audit.stats", since="yesterday")).kind == "invalid-params"
+
+
 # ---------------------------------------------------------------------------------------------------- verify
 
 

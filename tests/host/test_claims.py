@@ -228,6 +228,30 @@ async def test_two_steps_later_it_is_too_late(world: World) -> None:
     assert await world.claim() == Silence(reason=Reason.STALE_CONTEXT)
 
 
+@pytest.mark.promise("packet-carried-over")
+async def test_the_time_in_which_a_session_waits_for_its_user_does_not_count(world: World) -> None:
+    memory_id = await a_failure(world)
+    world.clock.set(world.clock.now() + 40 * MINUTE)
+    await world.feed(a_prompt("And what now, please?", workspace=world.workspace()))
+
+    claim = await world.claim()
+
+    assert isinstance(claim, Claimed)
+    assert [item.memory_id for item in claim.packet.items] == [memory_id]
+    assert claim.packet.expiry == world.clock.now() + 10 * MINUTE
+
+
+@pytest.mark.promise("packet-expired")
+async def test_a_pause_in_which_the_agent_worked_counts(world: World) -> None:
+    folder = world.workspace()
+    await a_failure(world)
+    await world.feed(a_reply("I look at something else meanwhile.", workspace=folder))
+    world.clock.set(world.clock.now() + 40 * MINUTE)
+    await world.feed(a_prompt("And what now, please?", workspace=folder))
+
+    assert await world.claim() == Silence(reason=Reason.EXPIRED)
+
+
 @pytest.mark.promise("packet-wrong-context")
 async def test_a_new_context_window_drops_what_waits(world: World) -> None:
     folder = world.workspace()

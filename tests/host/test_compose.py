@@ -6,17 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
+import structlog
 
 from governance.contracts import AuditFilter
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
-from host.compose import build, random_id
-from host.config import Config, Paths, RecallSettings, install_key, locate, make_folders
+from host.clock import SetClock
+from host.compose import UNHURRIED_SECONDS, Setup, build, open_parts, random_id
+from host.config import Config, EvaluationSettings, Paths, RecallSettings, install_key, locate, make_folders
 from host.connection import Methods
 from host.errors import StoreFault
 from host.namespace import env
 from host.parts import Parts
+from host.replay import counted_ids
 from host.service import Service
+from host.tasks import Tasks
 from recall.sources import SOURCES
 from tests.support.asking import Asking, Line, on_wire
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result
@@ -62,6 +67,14 @@ async def built(paths: Paths) -> AsyncIterator[Built]:
     async with build(PLAIN, paths, shell) as methods:
         yield Built(methods, shell)
     assert not shell.tasks.failed, shell.tasks.failed
+
+
+async def test_the_share_that_the_user_set_is_held_out(paths: Paths) -> None:
+    config = msgspec.structs.replace(PLAIN, evaluation=EvaluationSettings(holdout=0.25))
+    async with build(config, paths, FakeShell()) as methods:
+        answer = await Built(methods, FakeShell()).ask("audit.stats")
+
+    assert answer["measured"]["share"] == 0.25
 
 
 async def a_need(remora: Built, folder: str) -> None:
@@ -219,3 +232,15 @@ def test_an_id_is_its_prefix_and_thirty_two_digits_never_the_same() -> None:
     assert len(made) == 1000
     assert {(len(one), one[:4]) for one in made} == {(36, "mem_")}
     assert all(int(one[4:], 16) >= 0 for one in made)
+
+
+@pytest.mark.parametrize(("patient", "most"), [(False, 5.0), (True, UNHURRIED_SECONDS)])
+async def test_where_nobody_waits_no_arm_is_cut_short(tmp_path: Path, patient: bool, most: float) -> None:
+    log = structlog.wrap_logger(structlog.testing.CapturingLogger(), processors=[])
+    setup = Setup(
+        data=tmp_path, database=tmp_path / "log.db", index=tmp_path / "index.db", key=bytes(32), patient=patient
+    )
+
+    async with open_parts(setup, SetClock(), counted_ids(), Tasks(log), log) as parts:
+        assert {arm.budget_seconds for arm in parts.host.arms} == {most}
+        assert (parts.host.policy.association.budget_seconds == most) is patient

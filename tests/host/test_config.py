@@ -6,8 +6,10 @@ import pytest
 
 from host.config import (
     KEY_BYTES,
+    AttentionSettings,
     Config,
     DaemonSettings,
+    EvaluationSettings,
     Paths,
     ensure_port,
     http_token,
@@ -18,6 +20,7 @@ from host.config import (
 )
 from host.errors import ConfigFault
 from host.namespace import MARK, env
+from recall.contracts import Attention
 
 
 @pytest.fixture
@@ -50,9 +53,15 @@ def test_without_a_file_the_defaults_hold(paths: Paths) -> None:
 
 def test_settings_are_read(paths: Paths) -> None:
     make_folders(paths)
-    paths.config_file.write_text('[daemon]\nhttp = false\nlog_level = "debug"\n')
+    text = '[daemon]\nhttp = false\nlog_level = "debug"\n[evaluation]\nholdout = 0.5\n[attention]\ndefault = "quiet"\n'
+    paths.config_file.write_text(text)
 
-    assert load(paths) == Config(daemon=DaemonSettings(http=False, log_level="debug"))
+    daemon = DaemonSettings(http=False, log_level="debug")
+    assert load(paths) == Config(
+        daemon=daemon,
+        evaluation=EvaluationSettings(holdout=0.5),
+        attention=AttentionSettings(default=Attention.QUIET),
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,6 +71,9 @@ def test_settings_are_read(paths: Paths) -> None:
         ("[demon]\n", "demon"),
         ("[daemon]\nhttp_port = 70000\n", "http_port"),
         ('[daemon]\nlog_level = "loud"\n', "log_level"),
+        ('[attention]\ndefault = "loud"\n', "default"),
+        ("[evaluation]\nholdout = 0.6\n", "holdout"),
+        ("[evaluation]\nholdout = -0.1\n", "holdout"),
         ("[daemon\n", "line 1"),
         ('[daemon]\nlog_level = "\udcff"\n', "codec"),
     ],

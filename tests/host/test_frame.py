@@ -27,6 +27,13 @@ def test_packets_are_cut_out_and_nothing_else(text: str, left: str) -> None:
     assert cut_packets(text) == left
 
 
+def test_packets_of_the_earlier_template_are_cut_as_well() -> None:
+    old = f'<remora-pre-memory tag="{TAG}">\n| Use pnpm.\n</remora-pre-memory tag="{TAG}">'
+
+    assert cut_packets(f"before {old} after") == "before  after"
+    assert tags(f"{old} {PACKET}") == (TAG, TAG)
+
+
 def test_the_tags_of_a_text_are_found_in_order() -> None:
     assert tags(f"{PACKET} and {open_line(OTHER)}") == (TAG, OTHER)
 

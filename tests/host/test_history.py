@@ -9,6 +9,7 @@ from governance.contracts import AuditKind
 from host.contracts import Claimed
 from host.history import Histories
 from tests.support.builders import AGENT, SESSION, a_call, a_memory_id, a_prompt, a_reply, a_result
+from tests.support.holdout import HALF, a_session, fail
 from tests.support.runtimes import a_read
 from tests.support.world import FAILURE, LESSON, World, a_world
 
@@ -72,6 +73,21 @@ async def test_only_packets_that_were_claimed_are_read_again(world: World) -> No
         *(AuditKind.CLAIM, AuditKind.DROP, AuditKind.CLAIM, AuditKind.DELIVERY)
     ]
     assert (await histories(world).of(SESSION, "sub-1")).packets == {}
+
+
+async def test_what_was_held_out_is_read_again_for_its_own_session_alone(tmp_path: Path) -> None:
+    session = a_session(held_out=True)
+    async with a_world(tmp_path / "half", HALF) as world:
+        await world.remember(LESSON)
+        await fail(world, session, "c1")
+        (entry,) = await world.audit(outcome="held-out")
+
+        history = await histories(world).of(session, AGENT)
+        other = await histories(world).of(session, "sub-1")
+
+    assert entry.packet is not None
+    assert [(one, packet.packet_id) for one, packet in history.packets.items()] == [(entry.packet.packet_id,) * 2]
+    assert other.packets == {}
 
 
 async def test_reads_are_found_by_the_event_that_showed_them(world: World) -> None:

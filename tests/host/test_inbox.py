@@ -62,6 +62,9 @@ ITEM = PACKET.items[0].memory_id
         ({"context_version": 2}, START, Reason.STALE_CONTEXT),
         ({"context_version": 0}, START, Reason.STALE_CONTEXT),
         ({"window": 2}, START, Reason.STALE_CONTEXT),
+        ({"muted": frozenset({ITEM})}, START, Reason.MUTED),
+        ({"muted": frozenset({ITEM}), "window": 2}, START, Reason.STALE_CONTEXT),
+        ({"muted": frozenset({ITEM}), "digests": {}}, START, Reason.MUTED),
         ({"digests": {}}, START, Reason.STALE_INDEX),
         ({"digests": {ITEM: "another"}}, START, Reason.STALE_INDEX),
         ({"rerendered": "something else"}, START, Reason.DIGEST_MISMATCH),
@@ -148,6 +151,21 @@ async def test_the_newest_packet_takes_the_slot(opened: tuple[Inbox, PlainLedger
     old, new = await inbox.find("pkt_1"), await pending(inbox)
 
     assert (old.state if old else None, new.packet.packet_id) == (InboxState.REPLACED, "pkt_2")
+
+
+async def test_a_packet_that_is_kept_back_leaves_the_slot_as_it_is_and_can_be_erased(
+    opened: tuple[Inbox, PlainLedger],
+) -> None:
+    inbox, ledger = opened
+    await inbox.offer(packet_of(packet_id="pkt_1"), [an_entry()])
+
+    await inbox.keep_back(packet_of(packet_id="pkt_2"), an_entry())
+
+    kept = await inbox.find("pkt_2")
+    assert (await pending(inbox)).packet.packet_id == "pkt_1"
+    assert kept is not None and (kept.state, kept.packet.rendered != "") == (InboxState.DROPPED, True)
+    assert len(ledger.entries) == 2
+    assert await inbox.erase(kept.packet.items[0].memory_id) == 2
 
 
 @pytest.mark.promise("audit-first")

@@ -13,6 +13,7 @@ from host.contracts import Rollout
 from host.database import open_database
 from host.eventlog import EventLog
 from host.marks import Marks, load_marks
+from host.mutes import Mute, Mutes
 from host.rollouts import load_rollouts
 from recall.contracts import Flag
 from recall.sql import statements
@@ -22,17 +23,19 @@ from tests.support.entries import an_entry
 from tests.support.world import KEY, a_world
 
 DATA = Path(__file__).parents[1] / "data"
-FIRST = (DATA / "schema" / "main_001.sql").read_text("utf-8")
+RELEASED = [(DATA / "schema" / name).read_text("utf-8") for name in ("main_001.sql", "main_002.sql")]
 ONE, TWO = a_memory_id(1), a_memory_id(2)
+FOR_GOOD = Mute(since=START)
+HOUR = 3_600_000
 
 
 async def test_a_muted_memory_is_known_at_once_and_after_a_restart(tmp_path: Path) -> None:
     async with a_world(tmp_path) as world:
         marks = world.parts.marks
         assert (await marks.mute(ONE, START), await marks.mute(ONE, START + 5)) == (True, False)
-        assert (marks.muted, marks.since(ONE), marks.since(TWO)) == (frozenset({ONE}), START, None)
+        assert (marks.muted(START), marks.mute_of(ONE, START), marks.mute_of(TWO, START)) == ({ONE}, FOR_GOOD, None)
     async with a_world(tmp_path) as world:
-        assert (world.parts.marks.muted, world.parts.marks.since(ONE)) == (frozenset({ONE}), START)
+        assert (world.parts.marks.muted(START), world.parts.marks.mute_of(ONE, START)) == ({ONE}, FOR_GOOD)
 
 
 async def test_a_memory_may_speak_again(tmp_path: Path) -> None:
@@ -40,12 +43,38 @@ async def test_a_memory_may_speak_again(tmp_path: Path) -> None:
         marks = world.parts.marks
         await marks.mute(ONE, START)
         await marks.mute(TWO, START)
-        assert (await marks.unmute(ONE), await marks.unmute(ONE)) == (True, False)
+        assert (await marks.unmute(ONE, START), await marks.unmute(ONE, START)) == (True, False)
         assert await marks.mute(TWO, START) is False
     async with a_world(tmp_path) as world:
-        assert world.parts.marks.muted == {TWO}
+        assert world.parts.marks.muted(START) == {TWO}
         assert await world.parts.marks.mute(ONE, START + 9) is True
-        assert world.parts.marks.since(ONE) == START + 9
+        assert world.parts.marks.mute_of(ONE, START + 9) == Mute(since=START + 9)
+
+
+async def test_a_mute_with_an_end_ends_by_the_clock_alone_also_after_a_restart(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        await marks.mute(ONE, START, START + HOUR)
+        await marks.mute(TWO, START)
+        assert marks.mute_of(ONE, START) == Mute(since=START, until=START + HOUR)
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        assert (marks.muted(START + HOUR - 1), marks.muted(START + HOUR)) == ({ONE, TWO}, {TWO})
+        assert marks.mute_of(ONE, START + HOUR) is None
+        assert await marks.unmute(ONE, START + HOUR) is False
+
+
+async def test_the_last_word_on_a_mute_holds(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        changes = [
+            await marks.mute(ONE, START + at, until) for at, until in ((0, None), (1, START + 9), (2, START + 9))
+        ]
+        assert changes == [True, True, False]
+        assert marks.mute_of(ONE, START + 2) == Mute(since=START, until=START + 9)
+        assert await marks.mute(ONE, START + 20, None) is True
+    async with a_world(tmp_path) as world:
+        assert world.parts.marks.mute_of(ONE, START + 20) == Mute(since=START + 20)
 
 
 async def test_what_is_said_again_is_counted_also_of_a_muted_memory(tmp_path: Path) -> None:
@@ -56,7 +85,7 @@ async def test_what_is_said_again_is_counted_also_of_a_muted_memory(tmp_path: Pa
 
         assert counts == [2, 3, 2]
         assert [await marks.sightings(memory_id) for memory_id in (ONE, TWO, a_memory_id(3))] == [3, 2, 1]
-        assert marks.muted == {TWO}
+        assert marks.muted(START) == {TWO}
 
 
 async def test_a_forgotten_memory_leaves_no_mark(tmp_path: Path) -> None:
@@ -67,22 +96,25 @@ async def test_a_forgotten_memory_leaves_no_mark(tmp_path: Path) -> None:
 
         await marks.forget(ONE)
 
-        assert (marks.muted, await marks.sightings(ONE)) == (frozenset(), 1)
+        assert (marks.muted(START), await marks.sightings(ONE)) == (frozenset(), 1)
     async with a_world(tmp_path) as world:
-        assert world.parts.marks.muted == frozenset()
+        assert world.parts.marks.muted(START) == frozenset()
 
 
 def test_a_person_reads_the_mark_as_a_flag(tmp_path: Path) -> None:
-    marks = Marks(None, {ONE: START})  # type: ignore[arg-type]
+    marks = Marks(None, {ONE: FOR_GOOD}, Mutes(None, {}))  # type: ignore[arg-type]
     aside = a_memory(memory_id=ONE, flags=(Flag.RECHECK,))
     flagged = a_memory(memory_id=ONE, flags=(Flag.MUTED,))
 
-    assert marks.shown(aside).flags == (Flag.RECHECK, Flag.MUTED)
-    assert marks.shown(flagged) is flagged
-    assert marks.shown(a_memory(memory_id=TWO)).flags == ()
+    assert marks.shown(aside, START).flags == (Flag.RECHECK, Flag.MUTED)
+    assert marks.shown(flagged, START) is flagged
+    assert marks.shown(a_memory(memory_id=TWO), START).flags == ()
 
 
 # ---------------------------------------------------------------------------------------------------- older databases
+
+
+OLD_MUTE = "INSERT INTO mark (memory_id, muted_at) VALUES (?, ?)"
 
 
 def schema_of(path: Path) -> tuple[int, set[str]]:
@@ -94,9 +126,11 @@ def schema_of(path: Path) -> tuple[int, set[str]]:
         connection.close()
 
 
-async def an_old_database(path: Path, rows: int) -> None:
-    """A database as the first version left it, filled by the parts that write to it."""
-    async with open_database(path, [FIRST]) as database:
+async def an_old_database(path: Path, released: int, rows: int) -> None:
+    """A database as that version left it, filled by the parts that write to it."""
+    async with open_database(path, RELEASED[:released]) as database:
+        if released > 1:
+            await database.write(lambda connection: connection.execute(OLD_MUTE, (TWO, START)))
         log = EventLog(database, KEY, redact)
         await log.append([a_prompt(f"question {number}", event_id=f"e{number}") for number in range(rows)], START)
         audit = Audit(database, KEY, CountedIds())
@@ -106,24 +140,25 @@ async def an_old_database(path: Path, rows: int) -> None:
 
 
 @pytest.mark.promise("field-cases")
-@pytest.mark.parametrize("released", [1])
+@pytest.mark.parametrize("released", [1, 2])
 async def test_a_database_of_each_released_version_is_brought_up_to_date_and_keeps_its_rows(
     tmp_path: Path, released: int
 ) -> None:
     told = json.loads((DATA / "cases" / "migration-step-order.json").read_text("utf-8"))
     rows = told["given"]["rows"]
-    await an_old_database(tmp_path / "log.db", rows)
+    await an_old_database(tmp_path / "log.db", released, rows)
     assert schema_of(tmp_path / "log.db")[0] == released
 
     async with a_world(tmp_path) as world:
-        await world.parts.marks.mute(ONE, START)
+        assert world.parts.marks.muted(START + HOUR) == ({TWO} if released > 1 else set())
+        await world.parts.marks.mute(ONE, START, START + HOUR)
         assert len(await world.parts.eventlog.replay(SESSION)) == told["then"]["rows"]
         assert (await world.parts.audit.verify()).entries == told["then"]["rows"]
         assert world.parts.rollouts.of(WORKSPACE, SESSION) is Rollout.SHADOW
 
     version, tables = schema_of(tmp_path / "log.db")
     assert version == len(main_schema())
-    assert "mark" in tables
+    assert {"mark", "mute"} <= tables
 
 
 async def test_opening_again_and_again_applies_no_step_twice(tmp_path: Path) -> None:
@@ -132,8 +167,9 @@ async def test_opening_again_and_again_applies_no_step_twice(tmp_path: Path) -> 
         await (await load_marks(database)).mute(ONE, START)
     for _ in range(2):
         async with open_database(path, main_schema()) as database:
-            assert (await load_marks(database)).muted == {ONE}
+            assert (await load_marks(database)).muted(START) == {ONE}
 
 
-def test_the_first_step_is_what_was_released() -> None:
-    assert statements("\n".join(FIRST.splitlines()[1:])) == statements(main_schema()[0])
+@pytest.mark.parametrize("step", range(len(RELEASED)))
+def test_a_step_stays_what_was_released(step: int) -> None:
+    assert statements("\n".join(RELEASED[step].splitlines()[1:])) == statements(main_schema()[step])

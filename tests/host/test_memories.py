@@ -15,6 +15,7 @@ from recall.contracts import Flag, Scope, Status
 from recall.library import Listed
 from tests.support.asking import Asking, asking
 from tests.support.builders import AGENT, SESSION, a_memory_id
+from tests.support.clock import START
 from tests.support.engines import StillEngine
 from tests.support.remembering import (
     OWNER,
@@ -199,7 +200,7 @@ async def test_forgetting_takes_the_marks_and_the_vector_and_is_noted_without_a_
     await remora.ask("memory.forget", memoryId=memory_id, workspace=folder)
 
     marks = remora.world.parts.marks
-    assert (marks.muted, await marks.sightings(memory_id)) == (frozenset(), 1)
+    assert (marks.muted(START), await marks.sightings(memory_id)) == (frozenset(), 1)
     assert engine.forgotten == [digest]
     assert await verbs(remora) == [("muted", memory_id), ("forgotten", memory_id)]
     entry = (await remora.world.audit(kind=AuditKind.FEEDBACK))[-1]
@@ -299,7 +300,7 @@ async def test_a_muted_memory_is_found_by_its_person_and_never_handed_over(remor
 
     muted = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
 
-    assert muted == {"memoryId": memory_id, "muted": True, "changed": True, "packetsPurged": 0}
+    assert muted == {"memoryId": memory_id, "muted": True, "changed": True, "packetsPurged": 0, "until": None}
     (hit,) = (await remora.ask("memory.search", query="pg-fixture", workspace=folder))["hits"]
     got = await remora.ask("memory.get", memoryId=memory_id, workspace=folder)
     assert (hit["muted"], hit["flags"], got["muted"], got["record"]["flags"]) == (True, ["muted"], True, ["muted"])
@@ -335,7 +336,7 @@ async def test_a_packet_that_a_pass_made_while_its_memory_was_muted_is_not_claim
 
     claim = await remora.claim()
 
-    assert (claim["packet"], claim["reason"]) == (None, Reason.STALE_INDEX)
+    assert (claim["packet"], claim["reason"]) == (None, Reason.MUTED)
 
 
 async def test_a_memory_that_is_not_muted_any_more_helps_again(remora: Asking, folder: str) -> None:
@@ -382,7 +383,7 @@ async def test_a_memory_of_another_workspace_is_unknown(remora: Asking, folder: 
     fault = await remora.refused(method, memoryId=memory_id, workspace=other, **more)
 
     assert (fault.kind, bool(fault.next_step)) == ("unknown-memory", True)
-    assert remora.world.parts.marks.muted == frozenset()
+    assert remora.world.parts.marks.muted(START) == frozenset()
     assert (await record_of(remora, memory_id, folder))["text"] == LESSON
 
 
@@ -392,5 +393,5 @@ async def test_an_audit_that_cannot_be_written_undoes_nothing(remora: Asking, fo
 
     muted = await remora.ask("memory.mute", memoryId=memory_id, workspace=folder)
 
-    assert (muted["muted"], remora.world.parts.marks.muted) == (True, {memory_id})
+    assert (muted["muted"], remora.world.parts.marks.muted(START)) == (True, {memory_id})
     assert (await remora.ask("health"))["parts"]["audit"] != "ok"

@@ -88,3 +88,12 @@ async def test_what_waits_is_not_handed_over_where_a_workspace_was_closed_since(
         assert await world.claim() == Silence(reason=reason)
         assert await world.claim() == Silence(reason=Reason.NONE_PENDING)
         assert [entry.reason for entry in await world.audit(kind=AuditKind.DROP)] == [reason]
+
+
+async def test_the_level_of_a_canary_is_told_as_it_was_set(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        await world.parts.rollouts.set(WORKSPACE, Rollout.CANARY)
+        assert (world.parts.rollouts.level(WORKSPACE), world.parts.rollouts.level(OTHER)) == (
+            Rollout.CANARY,
+            Rollout.ACTIVE,
+        )

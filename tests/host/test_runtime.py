@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from governance.contracts import AuditEntry, AuditKind, EvidenceKind, GateTrace
 from host.contracts import GateMode, GateState
-from host.runtime import FAILURES_KEPT, SESSION_SET, STEP_END, state_of, state_text
+from host.runtime import FAILURES_KEPT, SESSION_SET, state_of, state_text
+from host.steps import STEP_END
 from recall.contracts import ArmReport, EventEnvelope, EventType, Shown, SourceKind
 from tests.support.builders import SESSION, a_call, a_memory_id, a_prompt, a_reply, a_result, a_scope, a_start, an_event
 from tests.support.clock import START

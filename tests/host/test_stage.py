@@ -22,6 +22,7 @@ from host.contracts import (
     Rollout,
     Silence,
 )
+from host.mutes import EVERYTHING
 from host.runtime import SessionRuntime
 from host.stage import EMPTY, Props, Stage
 from recall.contracts import ActivationLevel, Drop, Found, Ranked, Scope, Scored
@@ -124,6 +125,9 @@ async def test_a_pass_that_looked_says_why_it_says_nothing(
     ("drops", "left", "reason"),
     [
         (["already-shown", "already-read", "shown-alike"], (), Reason.ALREADY_VISIBLE),
+        (["held-out", "already-shown"], (), Reason.HELD_OUT),
+        (["held-out", "contradicted"], (), Reason.NO_CONFIDENT_HIT),
+        (["held-out"], (a_scored(),), Reason.NO_CONFIDENT_HIT),
         (["already-shown"], (a_scored(),), Reason.NO_CONFIDENT_HIT),
         (["already-shown", "contradicted"], (), Reason.NO_CONFIDENT_HIT),
     ],
@@ -250,6 +254,19 @@ async def test_what_was_under_way_when_the_workspace_was_switched_off_is_discard
     entry = (await world.audit())[-1]
     assert concluded.outcome == Silence(reason=Reason.DISCARDED)
     assert (entry.outcome, entry.reason, entry.packet) == ("silence", "discarded", None)
+    assert await world.parts.inbox.slot(SESSION, AGENT) == (None, ())
+
+
+async def test_what_was_under_way_when_everything_was_muted_is_silent(world: World) -> None:
+    stage, runtime = await opened(world)
+    mutes, now = world.parts.marks.workspaces, world.clock.now()
+    await mutes.mute(runtime.scope.workspace, EVERYTHING, now, now + 1)
+
+    concluded = await stage.conclude(Pass(segment=None, outcome=a_packet()), runtime, world.parts.inbox)
+
+    entry = (await world.audit())[-1]
+    assert concluded.outcome == Silence(reason=Reason.USER_MUTED)
+    assert (entry.outcome, entry.reason, entry.packet) == ("silence", "user-muted", None)
     assert await world.parts.inbox.slot(SESSION, AGENT) == (None, ())
 
 

@@ -95,6 +95,20 @@ def test_every_candidate_is_told_with_its_fate() -> None:
     assert (entry.outcome, entry.reason, entry.packet) == ("packet", packet.trigger_reason, of_packet(packet))
 
 
+def test_each_candidate_is_told_with_its_margin_and_the_chosen_one_with_its_door() -> None:
+    weighed = [msgspec.structs.replace(scored(number, score), bar=16.0) for number, score in ((1, 15.5), (2, 9.0))]
+    answer = msgspec.structs.replace(weighed[1], score=4.5, bar=4.0, reasons=("told", "answer"))
+    sure = Ranked(ranked=(answer,), weighed=(*weighed, scored(3, 1.0)))
+
+    entry = entry_of(Pass(segment=a_segment(), outcome=a_packet(), ranked=Ranked(ranked=()), sure=sure))
+
+    assert [(c.memory_id, c.score, c.margin, c.door) for c in entry.candidates] == [
+        (a_memory_id(1), 15_500_000, -500_000, None),
+        (a_memory_id(2), 9_000_000, 500_000, "answer"),
+        (a_memory_id(3), 1_000_000, None, None),
+    ]
+
+
 def test_before_the_weighing_the_ranking_is_what_is_told() -> None:
     ranked = Ranked(ranked=(scored(1), scored(2)), dropped=(drop(2, "duplicate"),))
 

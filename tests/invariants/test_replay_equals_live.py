@@ -19,11 +19,11 @@ from host.connection import Methods, Shell
 from host.daemon import Daemon
 from host.namespace import env
 from host.parts import Parts
-from host.replay import Replay, counted_ids
+from host.replay import Replay, Surfaces, counted_ids
 from host.service import Service
 from host.tasks import Tasks
 from host.transcripts import READERS, read
-from recall.contracts import EventEnvelope, EventType, Origin, Scope, ScopeRef
+from recall.contracts import EventEnvelope, Origin, Scope, ScopeRef
 from recall.library import Root
 from recall.workspace import workspace_key
 from tests.support.builders import a_memory, a_memory_id
@@ -93,39 +93,26 @@ class LivePlayer:
         self._requests = 0
 
     async def play(self, events: Iterable[EventEnvelope]) -> None:
-        results: dict[tuple[str, str], EventEnvelope] = {}
+        places: dict[tuple[str, str], Surfaces] = {}
         for event in events:
-            owner = (event.session_id, event.agent_id)
-            result = results.pop(owner, None)
-            same = event.event_type in (EventType.TOOL_CALL, EventType.TOOL_RESULT)
-            if result is not None and not (same and event.step == result.step):
-                await self._claim(result, "post-tool")
+            surfaces = places.setdefault((event.session_id, event.agent_id), Surfaces())
+            surface = surfaces.after(event)
             self._clock.set(event.timestamp)
             await self._client.call("event.append", {"events": [msgspec.json.decode(msgspec.json.encode(event))]})
-            surface = SURFACES.get(event.event_type)
-            if surface is not None:
-                await self._claim(event, surface)
-            elif event.event_type == EventType.TOOL_RESULT:
-                results[owner] = event
+            if surface is not None and await self._claim(event, surface):
+                surfaces.brought()
             await self._client.call("session.status", {"sessionId": event.session_id, "agentId": event.agent_id})
-        for result in results.values():
-            await self._claim(result, "post-tool")
 
-    async def _claim(self, event: EventEnvelope, surface: str) -> None:
+    async def _claim(self, event: EventEnvelope, surface: str) -> bool:
         self._requests += 1
         owner = {"sessionId": event.session_id, "agentId": event.agent_id}
         asked = {"surface": surface, "requestId": f"r{self._requests}", "waitMs": 2000}
         claim = await self._client.call("inbox.claim", owner | asked)
-        if claim["packet"] is not None:
-            ids = {"packetId": claim["packet"]["packetId"], "claimId": claim["claimId"]}
-            await self._client.call("inbox.delivered", owner | ids)
-
-
-SURFACES = {
-    EventType.SESSION_START: "session-start",
-    EventType.SESSION_COMPACT: "session-start",
-    EventType.USER_MESSAGE: "user-prompt",
-}
+        if claim["packet"] is None:
+            return False
+        ids = {"packetId": claim["packet"]["packetId"], "claimId": claim["claimId"]}
+        await self._client.call("inbox.delivered", owner | ids)
+        return True
 
 
 async def lived(folder: Path, run_dir: Path, events: list[EventEnvelope]) -> Digests:

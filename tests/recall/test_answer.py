@@ -1,15 +1,17 @@
 """The answer door: one record explains a prompt, in stores of every size."""
 
+import math
 from itertools import product
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recall.analyzer import distinct
-from recall.answer import AnswerPolicy, answered, evidential, subject
+from recall.answer import AnswerPolicy, answered, evidential, subject, unlikely
 from recall.background import Background, load_background
-from recall.contracts import Cue, SegmentKind, TermStatistics
+from recall.contracts import Cue, CuePart, Scored, SegmentKind, TermStatistics
 from tests.support.builders import a_cue, a_memory_id, a_scored
 
 BACKGROUND = load_background()
@@ -72,6 +74,99 @@ def test_a_prompt_about_something_else_is_met_with_silence(pair: tuple[str, str]
     prompt, record = pair
     for question in (True, False):
         check(prompt, record, question=question, records=records, expected=False)
+
+
+# (prompt, record, records of the store, cosine by the engine, handed over)
+MEANT = [
+    ("how do people sign in?", "Authentication goes through the identity service.", 50, 0.60, True),
+    ("how do people sign in?", "Authentication goes through the identity service.", 10_000, 0.60, False),
+    ("how do people sign in?", "Authentication goes through the identity service.", 10_000, 0.78, True),
+    ("how do people sign in?", "Authentication goes through the identity service.", 50, 0.40, False),
+    ("密钥怎么轮换？", "Certificates are rotated every 90 days.", 50, 0.58, True),
+    ("where is the login service configured?", "The login page is served by nginx.", 50, 0.20, False),
+    ("where is the login service configured?", "The login page is served by nginx.", 50, 0.50, True),
+]
+
+
+@pytest.mark.parametrize(("prompt", "record", "records", "cosine", "expected"), MEANT)
+def test_meaning_is_evidence_beside_words(
+    prompt: str, record: str, records: int, cosine: float, *, expected: bool
+) -> None:
+    cue = a_cue(prompt, question=True)
+    statistics = TermStatistics(total=records, counts=dict.fromkeys(distinct(record), 1))
+
+    def found(**confidences: float) -> Scored | None:
+        one = msgspec.structs.replace(a_scored(record), confidences={"lexical": 0.5, **confidences})
+        return answered([one], cue, statistics, AnswerPolicy(), BACKGROUND)
+
+    assert found() is None  # by its words alone it is no answer
+    given = found(engine=cosine)
+    assert (given is not None) is expected
+    assert given is None or given.score >= given.bar == AnswerPolicy().both
+
+
+def test_what_is_not_asked_needs_more_agreement_than_a_question() -> None:
+    record = msgspec.structs.replace(a_scored("The login page is served by nginx."), confidences={"engine": 0.35})
+    statistics = TermStatistics(total=50, counts={"login": 1})
+    policy = AnswerPolicy()
+
+    def found(*, question: bool) -> Scored | None:
+        cue = a_cue("the login service is configured somewhere", question=question)
+        return answered([record], cue, statistics, policy, BACKGROUND)
+
+    asked = found(question=True)
+    assert asked is not None
+    assert policy.both <= asked.score < policy.both_of_order
+    assert found(question=False) is None
+
+
+def test_within_a_task_meaning_counts_for_a_question_alone_and_has_to_be_surer() -> None:
+    statistics = TermStatistics(total=50, counts={"login": 1})
+    said = CuePart(role="reply", text="I am done with the table.", weight=0.2)
+
+    def bar(text: str, *, cosine: float, question: bool, later: bool) -> float | None:
+        record = msgspec.structs.replace(a_scored("The login page is served by nginx."), confidences={"engine": cosine})
+        cue = a_cue(text, question=question)
+        cue = msgspec.structs.replace(cue, parts=(*cue.parts, said)) if later else cue
+        found = answered([record], cue, statistics, AnswerPolicy(), BACKGROUND)
+        return None if found is None else found.bar
+
+    asked, told = "where is the login service configured?", "configure the login service in the cluster"
+    policy = AnswerPolicy()
+    assert bar(asked, cosine=0.7, question=True, later=False) == policy.both
+    assert bar(asked, cosine=0.7, question=True, later=True) == policy.both_of_order
+    assert bar(told, cosine=0.7, question=False, later=False) == policy.both_of_order
+    assert bar(told, cosine=0.7, question=False, later=True) is None
+    assert bar(asked, cosine=0.36, question=True, later=False) == policy.both
+    assert bar(asked, cosine=0.36, question=True, later=True) is None
+
+
+def test_the_record_with_the_most_evidence_of_either_kind_is_given() -> None:
+    words = a_scored("Prices are stored in cents.", memory_id=a_memory_id(1))
+    meant = a_scored("Money amounts are integers.", memory_id=a_memory_id(2))
+    cue = a_cue("how are prices stored?", question=True)
+    statistics = TermStatistics(total=50, counts={"price": 1, "store": 1})
+
+    def given(cosine: float) -> str:
+        near = msgspec.structs.replace(meant, confidences={"engine": cosine})
+        found = answered([words, near], cue, statistics, AnswerPolicy(), BACKGROUND)
+        assert found is not None
+        return found.candidate.memory_id
+
+    assert given(0.3) == a_memory_id(1)
+    assert given(0.9) == a_memory_id(2)
+
+
+def test_the_tail_of_a_cosine_goes_on_where_the_numbers_end() -> None:
+    assert unlikely(0) == pytest.approx(math.log(2))
+    assert unlikely(1.6449) == pytest.approx(-math.log(0.05), abs=1e-3)
+    assert unlikely(9.2) == pytest.approx(9.2**2 / 2 + math.log(9.2 * math.sqrt(2 * math.pi)), abs=0.02)
+    assert unlikely(60) == unlikely(90) > 700
+
+
+@given(st.floats(-5, 12), st.floats(0.001, 3))
+def test_a_nearer_record_is_never_less_evidence(z: float, more: float) -> None:
+    assert unlikely(z + more) >= unlikely(z)
 
 
 def test_one_common_word_explains_nothing() -> None:

@@ -60,9 +60,11 @@ def test_a_record_that_may_not_be_given_is_dropped_with_its_reason(fields: dict[
     ("shown", "reason"),
     [
         (Shown(records=frozenset({a_memory_id(1)})), DropReason.ALREADY_SHOWN),
+        (Shown(held_out=frozenset({a_memory_id(1)})), DropReason.HELD_OUT),
         (Shown(read={a_memory_id(1): one(1).record_digest}), DropReason.ALREADY_READ),
         (Shown(texts=((a_memory_id(7), "The flaky login test needs a frozen clock"),)), DropReason.SHOWN_ALIKE),
         (Shown(muted=frozenset({a_memory_id(1)})), DropReason.MUTED),
+        (Shown(muted_kinds=frozenset({one(1).kind})), DropReason.MUTED),
         (Shown(corrected=frozenset({a_memory_id(1)})), DropReason.CORRECTED),
     ],
 )

@@ -18,7 +18,7 @@ from host.parts import Parts
 from host.policy import Policy
 from host.runtime import SessionRuntime
 from host.tasks import Tasks
-from recall.contracts import EventEnvelope, Scope
+from recall.contracts import Attention, EventEnvelope, Scope
 from recall.workspace import workspace_key
 from tests.support.builders import AGENT, SESSION, a_memory
 from tests.support.clock import START, CountedIds
@@ -101,6 +101,7 @@ async def a_world(
     start: int = START,
     clock: SetClock | None = None,
     homes: Homes | None = None,
+    attention: Attention = Attention.NORMAL,
 ) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,6 +116,7 @@ async def a_world(
         key=KEY,
         policy=policy or Policy(),
         homes=homes,
+        attention=attention,
     )
     opened = folder / "opened"  # ids of a later start must differ from those of an earlier one
     opened.write_bytes(opened.read_bytes() + b"." if opened.exists() else b".")

@@ -172,17 +172,9 @@ def test_show_tells_what_else_is_known_of_a_memory(monkeypatch: pytest.MonkeyPat
         (["pin"], "memory.pin", {"pinned": True}, {"pinned": True, "changed": True}, "It is pinned now.\n"),
         (["pin", "--off"], "memory.pin", {"pinned": False}, {"pinned": False, "changed": True}, "not pinned now"),
         (["pin"], "memory.pin", {"pinned": True}, {"pinned": True, "changed": False}, "was pinned already"),
-        (
-            ["mute"],
-            "memory.mute",
-            {"muted": True},
-            {"muted": True, "changed": True, "packetsPurged": 2},
-            "It is muted now. Packets purged: 2.\n",
-        ),
-        (["mute", "--off"], "memory.mute", {"muted": False}, {"muted": False, "changed": False}, "It was not muted."),
     ],
 )
-def test_a_memory_is_pinned_or_muted_and_let_go_again(
+def test_a_memory_is_pinned_and_let_go_again(
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
     method: str,

@@ -75,6 +75,17 @@ def test_the_same_file_and_memories_give_the_same_output(transcript: Path, memor
     assert digests and all(len(digest) == 64 for digest in digests)
 
 
+def test_a_session_can_be_replayed_at_each_point_of_attention(transcript: Path, memory: Path) -> None:
+    said = [
+        json.loads(replay(transcript, "--memory", memory, "--json", *point).output)["passes"]
+        for point in ((), ("--attention", "normal"), ("--attention", "quiet"), ("--attention", "eager"))
+    ]
+
+    usual, normal, quiet, eager = ([line["decisionDigest"] for line in passes] for passes in said)
+    assert usual == normal
+    assert len({tuple(normal), tuple(quiet), tuple(eager)}) == 3  # the policy that decided stands in each decision
+
+
 def test_without_memories_everything_is_silent_and_told_when_asked(transcript: Path) -> None:
     short, long = replay(transcript), replay(transcript, "--all")
 

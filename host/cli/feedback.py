@@ -1,0 +1,57 @@
+"""`feedback`: what a person says of a packet or a memory. It is kept; what it proposes is shown by `attention`."""
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from governance.contracts import AuditKind
+from host.cli import known
+from host.cli.answers import Entries
+from host.cli.link import ask, ask_running
+from host.cli.memory_answers import Noted
+from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.tables import when
+from host.cli.wording import folder
+from host.errors import RemoraError
+from host.namespace import SCRIPT
+
+OPINIONS = ("useful", "noise", "late", "wrong", "harmful", "missed")
+PACKET = "pkt_"
+OFFERED = 20
+
+
+def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The packets that were handed over last, and memories."""
+    try:
+        found = ask_running("audit.query", {"kind": str(AuditKind.DELIVERY), "limit": OFFERED}, Entries).entries
+    except (RemoraError, OSError):
+        return []
+    packets = {entry.packet.packet_id: when(entry.at) for entry in found if entry.packet is not None}
+    offered = [CompletionItem(one, help=at) for one, at in packets.items() if one.startswith(incomplete)]
+    return offered + known.complete(ctx, param, incomplete)
+
+
+@click.command()
+@click.argument("target", metavar="PACKET|MEMORY", shell_complete=complete)
+@click.argument("opinion", type=click.Choice(OPINIONS))
+@workspace_option
+@json_option
+def feedback(target: str, opinion: str, workspace: Path, as_json: bool) -> None:
+    """Say what a packet, or a memory, was worth.
+
+    It is written down, the last word on a packet counts, and nothing changes by itself: what it proposes is shown by
+    `attention`. A memory stands for the last packet that carried it; `missed` is said of one that should have come.
+
+    \b
+    Examples:
+      remora-pre feedback pkt_0123456789abcdef0123456789abcdef noise
+      remora-pre feedback mem_0123456789abcdef0123456789abcdef missed
+    """
+    named = {"packetId": target} if target.startswith(PACKET) else {"memoryId": target}
+    done = ask("memory.feedback", {"workspace": folder(workspace), "opinion": opinion, **named}, Noted)
+    if as_json:
+        show_json(done)
+        return
+    about = done.packet_id or target
+    say(f"Noted: {about}, {done.opinion}. What it comes to: {SCRIPT} attention")

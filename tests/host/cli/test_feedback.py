@@ -1,0 +1,83 @@
+"""`feedback`: what is asked of the daemon and what is said of its answer."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from governance.contracts import AuditKind
+from host.cli import feedback, known
+from host.cli.main import main
+from host.errors import RemoraError
+from tests.host.cli.fakes import FakeDaemon, answering
+from tests.support.builders import a_memory, a_memory_id
+from tests.support.entries import a_trace, an_entry
+from tests.support.prompt import Prompt
+
+MEMORY, PACKET = a_memory_id(1), "pkt_" + "1" * 32
+
+
+def run(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any], *arguments: str) -> tuple[Result, FakeDaemon]:
+    daemon = answering(monkeypatch, feedback, answers)
+    return CliRunner().invoke(main, ["feedback", *arguments]), daemon
+
+
+@pytest.mark.parametrize(
+    ("target", "sent", "packet", "about"),
+    [
+        (PACKET, {"packetId": PACKET}, PACKET, PACKET),
+        (MEMORY, {"memoryId": MEMORY}, PACKET, PACKET),
+        (MEMORY, {"memoryId": MEMORY}, None, MEMORY),
+    ],
+)
+def test_a_packet_or_a_memory_is_judged(
+    monkeypatch: pytest.MonkeyPatch, target: str, sent: dict[str, str], packet: str | None, about: str
+) -> None:
+    answer = {"memory.feedback": {"auditId": "aud_1", "opinion": "noise", "packetId": packet}}
+    result, daemon = run(monkeypatch, answer, target, "noise")
+    as_json, _ = run(monkeypatch, answer, target, "noise", "--json")
+
+    assert daemon.params("memory.feedback") == {"workspace": str(Path().resolve()), "opinion": "noise"} | sent
+    assert result.output == f"Noted: {about}, noise. What it comes to: remora-pre attention\n"
+    assert json.loads(as_json.output)["auditId"] == "aud_1"
+
+
+def test_a_word_that_is_none_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, daemon = run(monkeypatch, {}, PACKET, "loud")
+
+    assert (result.exit_code, daemon.asked) == (2, [])
+
+
+def completed(incomplete: str) -> list[str]:
+    context = click.Context(feedback.feedback, info_name="feedback")
+    return [item.value for item in feedback.complete(context, feedback.feedback.params[0], incomplete)]
+
+
+def test_a_shell_offers_what_was_handed_over_last_and_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [an_entry(kind=AuditKind.DELIVERY, packet=a_trace(number)) for number in (2, 1)]
+    answering(monkeypatch, feedback, {"audit.query": {"entries": entries}})
+    answering(monkeypatch, known, {"memory.list": {"records": [a_memory("one", memory_id=MEMORY)], "next": None}})
+
+    assert completed("") == [f"pkt_{2:032x}", f"pkt_{1:032x}", MEMORY]
+    assert completed("mem") == [MEMORY]
+
+
+def test_a_shell_offers_nothing_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, feedback, {"audit.query": RemoraError("None runs.", "Start it.")})
+
+    assert completed("") == []
+
+
+def test_feedback_goes_through_a_real_daemon_and_is_told_again(prompt: Prompt) -> None:
+    memory_id = prompt.keep("The release branch is cut on Fridays.")
+
+    assert f"Noted: {memory_id}, wrong." in prompt.ok("feedback", memory_id, "wrong")
+    assert f"{memory_id} was called wrong or harmful." in prompt.ok("attention")
+    assert f"{memory_id} was called wrong or harmful." in prompt.ok("audit", "stats", "--workspace", ".")
+    assert "was called" not in prompt.ok("audit", "stats")
+    assert f"the user called {memory_id} wrong" in prompt.ok("audit", "explain", "--memory", memory_id)
+    refused = prompt.run("feedback", PACKET, "noise")
+    assert (refused.exit_code, "remora-pre audit list --kind delivery" in refused.output) == (1, True)
