@@ -14,7 +14,7 @@ from governance.errors import AuditUnavailable
 from governance.migrations import schema
 from host.database import open_database
 from tests.support.builders import a_memory_id
-from tests.support.clock import CountedIds
+from tests.support.clock import START, CountedIds
 from tests.support.entries import REF, a_full_pass, a_trace, an_entry
 from tests.support.fakes import FakeDatabase
 
@@ -133,6 +133,12 @@ async def test_every_condition_narrows_and_the_newest_comes_first(audit: Audit) 
     assert await ids(audit, limit=0) == []
 
 
+async def test_what_is_older_than_a_time_is_left_out(audit: Audit) -> None:
+    await audit.append([an_entry(audit_id=f"aud_{n}", at=START + n) for n in range(4)])
+    assert await ids(audit, since=START + 2) == ["aud_3", "aud_2"]
+    assert await ids(audit, since=START + 4) == []
+
+
 async def test_pages_continue_below_a_row(audit: Audit) -> None:
     await audit.append([an_entry(audit_id=f"aud_{n}") for n in range(5)])
     page = await audit.rows(AuditFilter(limit=2))
@@ -159,10 +165,12 @@ async def test_what_happened_later_is_told_in_order(audit: Audit) -> None:
             about(AuditKind.DELIVERY, "delivered", packet=a_trace()),
             about(AuditKind.FEEDBACK, "useful", memory_id=a_memory_id(1)),
             about(AuditKind.FEEDBACK, "noise", memory_id=a_memory_id(2)),
+            about(AuditKind.FEEDBACK, "late", packet=a_trace()),
+            about(AuditKind.FEEDBACK, "wrong", packet=a_trace(2)),
         ]
     )
     later = await audit.later(stored[1])
-    assert [entry.audit_id for entry in later] == ["aud_claimed", "aud_delivered", "aud_useful"]
+    assert [entry.audit_id for entry in later] == ["aud_claimed", "aud_delivered", "aud_useful", "aud_late"]
     assert await audit.later(an_entry()) == ()
 
 

@@ -85,6 +85,25 @@ def two_rows() -> tuple[Row, Row]:
     return msgspec.structs.replace(first, row=1), msgspec.structs.replace(second, row=2)
 
 
+def test_a_row_of_before_a_field_was_added_still_holds() -> None:
+    """What an earlier release stored is judged by the fields that it had."""
+    _, row = chained(a_full_pass(audit_id="aud_1"), "")
+    stored = msgspec.json.decode(row.entry)
+    del stored["activation"], stored["decisionDigest"]
+    for one in stored["candidates"]:
+        one.pop("margin", None)
+    decided = {key: value for key, value in stored.items() if key not in ("auditId", "at", "latency", "claimId")}
+    decided = {key: value for key, value in decided.items() if key not in ("prevDigest", "digest")}
+    decided["arms"] = [[arm["name"], arm["hits"], arm["shortfall"]] for arm in stored["arms"]]
+    data = canonical({**stored, "decisionDigest": bytes_digest(canonical(decided))})
+    old = msgspec.structs.replace(row, row=1, entry=data, digest=bytes_digest(data))
+
+    assert flaw(old, Link()) is None
+    changed = canonical({**msgspec.json.decode(data), "reason": "prompt"})
+    forged = msgspec.structs.replace(old, entry=changed, digest=bytes_digest(changed), reason="prompt")
+    assert flaw(forged, Link()) == "the decision's digest does not fit"
+
+
 def test_rows_that_follow_each_other_hold() -> None:
     first, second = two_rows()
     assert flaw(first, Link()) is None

@@ -1,8 +1,12 @@
 """The audit in plain words."""
 
-from governance.contracts import Action, AuditEntry, AuditKind, CandidateTrace, VerdictTrace
+from typing import Any
+
+import pytest
+
+from governance.contracts import Action, ActivationTrace, AuditEntry, AuditKind, CandidateTrace, VerdictTrace
 from governance.explain import DECIDED, REASONS, explain, sentence
-from recall.contracts import ArmReport
+from recall.contracts import ActivationLevel, ArmReport
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
 from tests.support.entries import a_full_pass, a_trace, an_entry
@@ -39,6 +43,32 @@ def test_a_packet_is_explained_from_need_to_bytes() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        (
+            {"level": ActivationLevel.EXCERPT, "taken": ActivationLevel.EXCERPT, "similarity": 500_000},
+            "advised excerpt (similarity 0.50, hesitation 0.00)",
+        ),
+        (
+            {"level": ActivationLevel.FULL, "taken": ActivationLevel.RESOURCE, "hesitation": 250_000},
+            "advised full, shown as resource (similarity 0.00, hesitation 0.25)",
+        ),
+        ({"refused": "stale-index"}, "advice on how much to show was not followed: stale-index"),
+    ],
+)
+def test_what_was_advised_about_the_level_is_told(fields: dict[str, Any], line: str) -> None:
+    entry = a_full_pass(activation=ActivationTrace(memory_id=a_memory_id(), **fields))
+
+    assert line in told(entry)
+    assert line in told(entry, memory_id=a_memory_id())
+    assert line not in told(entry, memory_id=a_memory_id(2))
+
+
+def test_an_adviser_with_nothing_to_say_is_not_told_of() -> None:
+    assert told(a_full_pass(activation=ActivationTrace(memory_id=a_memory_id()))) == told(a_full_pass())
+
+
 def test_what_happened_afterwards_is_told_in_order() -> None:
     def about(kind: AuditKind, after: int, **fields: object) -> AuditEntry:
         return an_entry(kind=kind, at=START + after, packet=a_trace(), **fields)
@@ -59,6 +89,17 @@ def test_what_the_user_did_with_a_memory_is_told_in_words() -> None:
     entries = [an_entry(kind=AuditKind.FEEDBACK, outcome=verb, memory_id=a_memory_id()) for verb in DECIDED]
 
     assert told(*entries[::-1]) == [f"the user {word} {a_memory_id()}. []" for word in DECIDED.values()]
+
+
+@pytest.mark.parametrize(("policy", "told"), [("confidence_pre_v1/quiet", True), ("confidence_pre_v1", False)])
+def test_a_pass_by_another_point_than_the_calibrated_one_says_so(policy: str, told: bool) -> None:
+    lines = explain([a_full_pass(versions={"confidence": policy})])
+    assert ("  attention: quiet" in lines) is told
+
+
+def test_a_memory_that_should_have_come_was_missed() -> None:
+    entry = an_entry(kind=AuditKind.FEEDBACK, outcome="missed", reason="missed", memory_id=a_memory_id(1))
+    assert f"the user missed {a_memory_id(1)}." in explain([entry])[0]
 
 
 def test_entries_of_the_same_instant_keep_the_order_in_which_they_were_written() -> None:

@@ -40,6 +40,11 @@ def test_every_kind_of_entry_is_counted_where_it_belongs() -> None:
     assert metrics.shortfalls == {"lexical late": 1}
 
 
+def test_a_packet_that_was_held_out_is_told_from_one_that_was_offered() -> None:
+    metrics = fold(EMPTY, [a_full_pass(), a_full_pass(outcome="held-out", reason="held-out")])
+    assert metrics.packets == {"built": 2, "held-out": 1}
+
+
 def test_durations_fall_into_buckets() -> None:
     spent = (0, BUCKETS[0], BUCKETS[0] + 1, BUCKETS[-1] + 1)
     histogram = fold(EMPTY, [an_entry(latency={"recall": micros}) for micros in spent]).latency["recall"]

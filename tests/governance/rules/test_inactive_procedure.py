@@ -25,6 +25,13 @@ def test_an_activation_must_be_of_an_active_procedure_in_the_packet() -> None:
     other = a_proposal(PROCEDURE, activation=an_activation(procedure_id=a_memory_id(2)))
     assert inactive_procedure(meant, an_audience(), START) is None
     assert inactive_procedure(other, an_audience(), START)
+    assert inactive_procedure(a_proposal(a_candidate(), activation=an_activation()), an_audience(), START)
+
+
+def test_a_level_below_a_checklist_may_be_advised_for_any_record_of_the_packet() -> None:
+    hint = an_activation(level=ActivationLevel.HINT)
+    assert inactive_procedure(a_proposal(a_candidate(), activation=hint), an_audience(), START) is None
+    assert inactive_procedure(a_proposal(a_candidate(memory_id=a_memory_id(2)), activation=hint), an_audience(), START)
 
 
 def test_without_either_there_is_nothing_to_object_to() -> None:
