@@ -17,7 +17,7 @@ from governance.screening.secrets import SECRETS
 from governance.screening.signs import NEAR, SIGNS
 
 HIGH, LOW = "high", "low"
-SCREEN = "screen_pre_v2"  # changes with the rules: what was read by another version is read again
+SCREEN = "screen_pre_v3"  # changes with the rules: what was read by another version is read again
 
 _SECRETS = Matcher(SECRETS + PERSONAL)
 _ADDRESSES = Matcher(ADDRESSES)

@@ -50,7 +50,8 @@ def _any(patterns: Iterable[str]) -> str:
 
 
 _KNOWN = frozenset(_ACK_WORDS.split())
-_CHINESE_RUN = re.compile(f"(?:{_any(sorted(_ACK_CHINESE.split(), key=len, reverse=True))})+")
+# Possessive: some words are made of others, and to try every division of a long text would take for ever.
+_CHINESE_RUN = re.compile(f"(?:{_any(sorted(_ACK_CHINESE.split(), key=len, reverse=True))})++")
 _PHRASE = re.compile(rf"\b(?:{_any(sorted(_ACK_PHRASES, key=len, reverse=True))})\b")
 _WORD = re.compile(r"[^\W_]+")
 _CHOICE = re.compile(r"\d{1,2}|[a-z]")

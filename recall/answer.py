@@ -3,17 +3,25 @@
 The evidence door needs more words than a short question has, and in a store of three records rarity says nothing. Here
 the measure is the prompt itself:
 
-    p(term) = 1 - exp(-rate · terms of the record)     rate: from the store where it is large, from the background else
-    surprise(m) = Σ over terms of the prompt in m: -ln p  -  ln(records)  -  ln(ways to pick as many of the prompt's)
+    p(term)  = 1 - exp(-rate · terms of the record)    rate: from the store where it is large, from the background else
+    words(m) = Σ over terms of the prompt in m: -ln p  -  ln(ways to pick as many of the prompt's)  -  ln(records)
 
 that is, minus the logarithm of how many records of this store would match the prompt as well by chance. It has to be
-high, and the record has to cover enough of what the prompt says. Both are absolute: a larger store or a longer prompt
-has to match more.
+high, and the record has to cover enough of what the prompt says. Where the engine answers, its cosine is evidence of
+the same kind, in the same unit:
+
+    meaning(m) = -ln(chance that two texts which have nothing to do with each other are as close)  -  ln(records)
+
+Words and meaning together clear a bar of their own, whatever is covered: both have to agree on one record, or one of
+them has to be very sure. An order within a task is judged by words alone: what it is near to, the task was near to
+all along. All is absolute: a larger store or a longer prompt has to match more. Figures: docs/explanation/prompts.md.
 """
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated
 
@@ -22,7 +30,7 @@ from msgspec import Meta
 
 from recall.analyzer import distinct
 from recall.background import Background
-from recall.contracts import Cue, Frozen, Scored, SegmentKind, TermStatistics
+from recall.contracts import Cue, Frozen, Scored, SegmentKind, SourceName, TermStatistics
 
 Share = Annotated[float, Meta(gt=0, le=1)]
 
@@ -31,15 +39,21 @@ class AnswerPolicy(Frozen, frozen=True, kw_only=True):
     """The bar for prompts. Surprise is in nats; coverage is a share of the prompt's weighed terms."""
 
     surprise: Annotated[float, Meta(gt=0)] = 3.5  # for a question
-    surprise_of_one: Annotated[float, Meta(gt=0)] = 4.0  # for a question about a single thing
+    surprise_of_one: Annotated[float, Meta(gt=0)] = 4.5  # for a question about a single thing
     surprise_of_order: Annotated[float, Meta(gt=0)] = 4.0  # for any other prompt, and more the larger the store:
     order_growth: Annotated[float, Meta(ge=0)] = 0.3  # words of one store go together more often than chance says
     coverage: Share = 0.5
-    phrase_coverage: Share = 0.34  # of an order, when two words that stand together in it do so in the record
+    phrase_coverage: Share = 0.2  # of an order, when two words that stand together in it do so in the record
     least: Annotated[float, Meta(ge=1)] = 1.5  # terms matched; a pair of CJK characters counts half
     length: Annotated[float, Meta(gt=0)] = 16.0  # terms of an ordinary record
     prior: Annotated[float, Meta(gt=0)] = 20.0  # records that the background stands for
     floor: Annotated[float, Meta(gt=0)] = 5e-5
+    both: Annotated[float, Meta(gt=0)] = 6.0  # words and meaning together, for a question that opens a task
+    both_of_order: Annotated[float, Meta(gt=0)] = 9.0  # for an order that does, and for a later question
+    cosine: Annotated[float, Meta(ge=-1, le=1)] = 0.08  # of texts without relation, its mean with the encoder we ship
+    cosine_growth: Annotated[float, Meta(ge=0, le=1)] = 0.03  # and what it grows by with the logarithm of the terms
+    short: Annotated[float, Meta(ge=1)] = 8.0  # from so many on
+    deviation: Annotated[float, Meta(gt=0, le=1)] = 0.1  # and its standard deviation, tails included
 
 
 _EXTENSIONS = (
@@ -67,15 +81,16 @@ def evidential(term: str) -> bool:
 def answered(
     weighed: Sequence[Scored], cue: Cue, statistics: TermStatistics, policy: AnswerPolicy, background: Background
 ) -> Scored | None:
-    """The record that explains the prompt, if one does; its score is the surprise in nats."""
+    """The record that explains the prompt, if one does; its score is the evidence in nats, its bar what was asked."""
     if cue.segment_kind is not SegmentKind.PROMPT:
         return None
-    prompt = _Prompt(subject(cue.focus), cue.question, statistics, policy, background)
-    explained = [(surprise, one) for one in weighed if (surprise := prompt.explained_by(one.candidate.terms))]
+    opens = len(cue.parts) < 2  # nothing was said before it in this context
+    prompt = _Prompt(subject(cue.focus), cue.question, opens, statistics, policy, background)
+    explained = [(cleared, one) for one in weighed if (cleared := prompt.explained_by(one))]
     if not explained:
         return None
-    surprise, chosen = min(explained, key=lambda found: (-found[0], found[1].candidate.memory_id))
-    return msgspec.structs.replace(chosen, score=surprise, reasons=(*chosen.reasons, "answer"))
+    (nats, bar), chosen = min(explained, key=lambda found: (-found[0][0], found[1].candidate.memory_id))
+    return msgspec.structs.replace(chosen, score=nats, bar=bar, reasons=(*chosen.reasons, "answer"))
 
 
 def subject(focus: Iterable[str]) -> tuple[str, ...]:
@@ -85,37 +100,78 @@ def subject(focus: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Prompt:
-    """What a prompt says, and how likely a record of the store says the same by chance."""
+    """What a prompt says, and how likely a record of the store says the same by chance. What is the same for all
+    records is reckoned once."""
 
     terms: tuple[str, ...]
     question: bool
+    opens: bool
     statistics: TermStatistics
     policy: AnswerPolicy
     background: Background
 
-    def explained_by(self, terms: Sequence[str]) -> float | None:
-        """The surprise of a record with these terms, when it clears the bar."""
+    def explained_by(self, one: Scored) -> tuple[float, float] | None:
+        """(evidence, bar) of a record that clears one of the bars, the higher evidence of the two."""
+        terms = one.candidate.terms
         held = frozenset(terms)
         matched = [term for term in self.terms if term in held]
-        count, every = _size(matched), _size(self.terms)
-        single = self.question and matched == list(self.terms)
-        if not matched or (count < self.policy.least and not single):
-            return None
-        coverage = self._information(matched) / self._information(self.terms)
-        phrase = not self.question and _share_a_phrase(self.terms, terms)
-        if coverage < (self.policy.phrase_coverage if phrase else self.policy.coverage):
-            return None
-        nats = -sum(_part(term) * math.log(self._chance(term, len(held))) for term in matched)
+        words = self._words(matched, len(held))
+        cleared = []
+        bar = self._bar(_size(matched))
+        if words >= bar and self._covers(matched, terms):
+            cleared.append((words, bar))
+        cosine = one.confidences.get(SourceName.ENGINE)
+        if cosine is not None and (self.question or self.opens):
+            bar = self.policy.both if self.question and self.opens else self.policy.both_of_order
+            both = words + self._meaning(cosine)
+            if both >= bar:
+                cleared.append((both, bar))
+        return max(cleared, default=None)
+
+    def _words(self, matched: Sequence[str], length: int) -> float:
+        """Nats of the words in common, beyond what the best of the store has by chance."""
+        count, every = _size(matched), self._every
+        nats = -sum(_part(term) * math.log(self._chance(term, length)) for term in matched)
         ways = math.lgamma(every + 1) - math.lgamma(count + 1) - math.lgamma(every - count + 1)
-        surprise = nats - math.log(max(1, self.statistics.total)) - ways
-        return surprise if surprise >= self._bar(count) else None
+        return nats - ways - self._records
+
+    def _meaning(self, cosine: float) -> float:
+        """Nats of a cosine, beyond what the nearest of the store has by chance."""
+        return unlikely((cosine - self._usual) / self.policy.deviation) - self._records
+
+    @cached_property
+    def _every(self) -> float:
+        return _size(self.terms)
+
+    @cached_property
+    def _usual(self) -> float:
+        """The cosine to a record without relation: a long text is a little like everything."""
+        policy = self.policy
+        return policy.cosine + policy.cosine_growth * math.log(max(1.0, self._every / policy.short))
+
+    @cached_property
+    def _said(self) -> float:
+        return self._information(self.terms)
+
+    @cached_property
+    def _records(self) -> float:
+        return math.log(max(1, self.statistics.total))
+
+    def _covers(self, matched: Sequence[str], terms: Sequence[str]) -> bool:
+        """Whether the record holds enough of what the prompt says."""
+        single = self.question and list(matched) == list(self.terms)
+        if not matched or (_size(matched) < self.policy.least and not single):
+            return False
+        coverage = self._information(matched) / self._said
+        phrase = not self.question and _share_a_phrase(self.terms, terms)
+        return coverage >= (self.policy.phrase_coverage if phrase else self.policy.coverage)
 
     def _bar(self, count: float) -> float:
         policy = self.policy
         if not self.question:
-            return policy.surprise_of_order + policy.order_growth * math.log(max(1, self.statistics.total))
+            return policy.surprise_of_order + policy.order_growth * self._records
         return policy.surprise if count >= policy.least else policy.surprise_of_one
 
     def _chance(self, term: str, length: int) -> float:
@@ -129,6 +185,11 @@ class _Prompt:
     def _information(self, terms: Iterable[str]) -> float:
         """What terms say in general: a rare word says more than a common one."""
         return sum(-_part(term) * math.log(self.background.share(term, self.policy.floor)) for term in terms)
+
+
+def unlikely(z: float) -> float:
+    """-ln of the chance that a normal deviate is larger than `z`, as far as numbers go."""
+    return -math.log(max(math.erfc(z / math.sqrt(2)) / 2, sys.float_info.min))
 
 
 def _share_a_phrase(prompt: Sequence[str], record: Sequence[str]) -> bool:

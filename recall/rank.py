@@ -7,11 +7,13 @@ fails closed.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated
+from itertools import chain
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 from rapidfuzz import fuzz, utils
@@ -42,6 +44,7 @@ class DropReason(StrEnum):
     MUTED = "muted"
     CONTRADICTED = "contradicted"  # a newer record says otherwise
     ALREADY_SHOWN = "already-shown"  # in this context window
+    HELD_OUT = "held-out"  # in this context window, to measure what handing over does
     ALREADY_IN_CONTEXT = "already-in-context"  # the agent's product loads the file that says it
     SHOWN_ALIKE = "shown-alike"  # a near-duplicate of one that was shown, or of what is in context
     ALREADY_READ = "already-read"  # the agent has read it at this version
@@ -94,10 +97,9 @@ class _Said:
         return tuple(_Said(line, frozenset(distinct(line))) for line in lines if line)
 
 
-@dataclass(frozen=True, slots=True)
-class _One:
-    """A candidate with its terms, read once a pass. `mask` has a bit for each term: pairs are compared by the
-    hundred, and one `&` of two numbers is ten times faster than one of two sets."""
+class _One(NamedTuple):
+    """A candidate with its terms, read once a pass. `mask` has a bit for each of them that another candidate holds
+    too: pairs are compared by the hundred, and one `&` of two numbers is ten times faster than one of two sets."""
 
     scored: Scored
     candidate: Candidate
@@ -105,14 +107,13 @@ class _One:
     mask: int
     reading: Reading
 
-    def among(self, others: Iterable["_One"], share: float) -> list["_One"]:
-        """Those of `others` with which this share of the smaller one's terms, and at least one, is common."""
-        mask, size = self.mask, len(self.terms) * share
-        return [
-            two
-            for two in others
-            if (common := (two.mask & mask).bit_count()) and (common >= size or common >= len(two.terms) * share)
-        ]
+    def overlaps(self, other: "_One", share: float) -> bool:
+        """Whether this share of the smaller one's terms, and at least one, is common."""
+        common = (self.mask & other.mask).bit_count()
+        return common > 0 and common >= share * min(len(self.terms), len(other.terms))
+
+
+Near = Mapping[str, Sequence[_One]]  # memory id -> the candidates whose terms overlap with its own
 
 
 def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now: Millis) -> Ranked:
@@ -123,9 +124,11 @@ def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now:
     fused, conflicts = fuse(_allowed(candidates, shown, now, dropped), policy.fusion)
     dropped += [Drop(id=memory_id, reason=DropReason.INDEX_CONFLICT) for memory_id in conflicts]
     scored = sorted((_scored(one, told, policy, now) for one in fused), key=_best_first)
-    standing = _without_contradicted(_read(scored), dropped)
+    read = _read(scored)
+    near = _near(read, min(RELATED, policy.same_topic))
+    standing = _without_contradicted(read, near, dropped)
     fresh = _unseen(standing, shown, given, policy, dropped)
-    kept = _within(_distinct_texts(fresh, policy, dropped), policy, dropped)
+    kept = _within(_distinct_texts(fresh, near, policy, dropped), policy, dropped)
     return Ranked(
         ranked=tuple(kept),
         dropped=tuple(sorted(dropped, key=lambda drop: (drop.id, drop.reason))),
@@ -190,40 +193,52 @@ def _invalid(candidate: Candidate, shown: Shown, now: Millis) -> DropReason | No
         return DropReason.QUARANTINED
     if Flag.CORRECTED in candidate.flags or candidate.memory_id in shown.corrected:
         return DropReason.CORRECTED
-    if Flag.MUTED in candidate.flags or candidate.memory_id in shown.muted:
+    if Flag.MUTED in candidate.flags or candidate.memory_id in shown.muted or candidate.kind in shown.muted_kinds:
         return DropReason.MUTED
     return None
 
 
-def _without_contradicted(valid: list[_One], dropped: list[Drop]) -> list[_One]:
+def _read(scored: Iterable[Scored]) -> list[_One]:
+    each = [(one, _terms(one.candidate)) for one in scored]
+    held = Counter(chain.from_iterable(terms for _, terms in each))
+    shared = frozenset([term for term, count in held.items() if count > 1])
+    bits = {term: 1 << place for place, term in enumerate(shared)}
+    return [
+        _One(one, one.candidate, terms, sum(map(bits.__getitem__, shared & terms)), reading(one.candidate.payload))
+        for one, terms in each
+    ]
+
+
+def _near(read: Sequence[_One], share: float) -> Near:
+    """Those that overlap by this share. Most pairs fall short of what any pair needs, so that is asked first."""
+    near: dict[str, list[_One]] = {one.candidate.memory_id: [] for one in read}
+    least = max(1.0, share * min((len(one.terms) for one in read), default=0))
+    for place, one in enumerate(read):
+        mask = one.mask
+        for two in [two for two in read[:place] if (two.mask & mask).bit_count() >= least]:
+            if one.overlaps(two, share):
+                near[one.candidate.memory_id].append(two)
+                near[two.candidate.memory_id].append(one)
+    return near
+
+
+def _without_contradicted(valid: list[_One], near: Near, dropped: list[Drop]) -> list[_One]:
     """Without records that a newer record of the same scope takes back. One that was taken back takes nothing back."""
-    newest_first = sorted(valid, key=lambda one: (-one.candidate.created_at, one.candidate.memory_id))
-    standing: list[_One] = []
     gone: set[str] = set()
-    for one in newest_first:
-        if any(_takes_back(newer, one) for newer in one.among(standing, RELATED)):
-            gone.add(one.candidate.memory_id)
-            dropped.append(Drop(id=one.candidate.memory_id, reason=DropReason.CONTRADICTED))
-        else:
-            standing.append(one)
+    for one in sorted(valid, key=lambda one: (-one.candidate.created_at, one.candidate.memory_id)):
+        memory_id = one.candidate.memory_id
+        if any(two.candidate.memory_id not in gone and _takes_back(two, one) for two in near[memory_id]):
+            gone.add(memory_id)
+            dropped.append(Drop(id=memory_id, reason=DropReason.CONTRADICTED))
     return [one for one in valid if one.candidate.memory_id not in gone]
 
 
-def _read(scored: Iterable[Scored]) -> list[_One]:
-    bits: dict[str, int] = {}
-    read: list[_One] = []
-    for one in scored:
-        terms = _terms(one.candidate)
-        mask = sum(1 << bits.setdefault(term, len(bits)) for term in terms)
-        read.append(_One(one, one.candidate, terms, mask, reading(one.candidate.payload)))
-    return read
-
-
 def _takes_back(newer: _One, older: _One) -> bool:
-    if (newer.mask & older.mask).bit_count() < 2 or not newer.reading.may_take_back(older.reading):
-        return False
     one, two = newer.candidate, older.candidate
-    return one.created_at > two.created_at and one.scope == two.scope and contradicts(one.payload, two.payload)
+    if one.created_at <= two.created_at or one.scope != two.scope or not newer.overlaps(older, RELATED):
+        return False
+    common = (newer.mask & older.mask).bit_count()
+    return common >= 2 and newer.reading.may_take_back(older.reading) and contradicts(one.payload, two.payload)
 
 
 def _unseen(
@@ -240,6 +255,8 @@ def _unseen(
             continue
         if candidate.memory_id in shown.records:
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_SHOWN))
+        elif candidate.memory_id in shown.held_out:
+            dropped.append(Drop(id=candidate.memory_id, reason=DropReason.HELD_OUT))
         elif shown.read.get(candidate.memory_id) == candidate.record_digest:
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_READ))
         elif _said(one, given, policy) or any(_stands_in(one, mask, file, policy) for mask, file in files):
@@ -260,36 +277,44 @@ def _stands_in(one: _One, mask: int, file: _Said, policy: RankPolicy) -> bool:
     return _said(one, (file, *file.lines), policy)
 
 
-def _distinct_texts(fresh: list[_One], policy: RankPolicy, dropped: list[Drop]) -> list[Scored]:
+def _distinct_texts(fresh: list[_One], near: Near, policy: RankPolicy, dropped: list[Drop]) -> list[Scored]:
     """Best first, each text once, and of records whose terms largely coincide no more than `restatements`."""
-    kept: list[_One] = []
+    kept: dict[str, _One] = {}
+    twins = _twins(fresh)
     digests: set[str] = set()
     for one in fresh:
-        reason = _redundant(one, kept, digests, policy)
+        memory_id, digest = one.candidate.memory_id, one.candidate.record_digest
+        reason = DropReason.DUPLICATE_CONTENT if digest in digests else None
+        reason = reason or _redundant(one, kept, near[memory_id], twins.get(memory_id, ()), policy)
         if reason is None:
-            kept.append(one)
-            digests.add(one.candidate.record_digest)
+            kept[memory_id] = one
+            digests.add(digest)
         else:
-            dropped.append(Drop(id=one.candidate.memory_id, reason=reason))
-    return [one.scored for one in kept]
+            dropped.append(Drop(id=memory_id, reason=reason))
+    return [one.scored for one in kept.values()]
 
 
-def _redundant(one: _One, kept: list[_One], digests: set[str], policy: RankPolicy) -> DropReason | None:
-    if one.candidate.record_digest in digests:
-        return DropReason.DUPLICATE_CONTENT
-    if any(_paraphrases(one.candidate, two.candidate) for two in kept):
+def _twins(fresh: Sequence[_One]) -> Mapping[str, Collection[str]]:
+    """memory id -> those that a source takes for the same in other words, whichever of the two it says it of."""
+    twins: dict[str, set[str]] = defaultdict(set)
+    for one in fresh:
+        for other in one.candidate.alike:
+            twins[one.candidate.memory_id].add(other)
+            twins[other].add(one.candidate.memory_id)
+    return twins
+
+
+def _redundant(
+    one: _One, kept: Mapping[str, _One], near: Iterable[_One], twins: Iterable[str], policy: RankPolicy
+) -> DropReason | None:
+    """Whether what is kept says it already. `near`, `twins`: of this one, kept or not."""
+    text = one.candidate.payload
+    if any(twin in kept and not _differ(text[:COMPARED], kept[twin].candidate.payload[:COMPARED]) for twin in twins):
         return DropReason.PARAPHRASE
-    close = one.among(kept, policy.same_topic)
-    if any(_same(one.candidate.payload, two.candidate.payload, one.terms, two.terms, policy) for two in close):
+    close = [two for two in near if two.candidate.memory_id in kept and one.overlaps(two, policy.same_topic)]
+    if any(_same(text, two.candidate.payload, one.terms, two.terms, policy) for two in close):
         return DropReason.NEAR_DUPLICATE
     return DropReason.SAME_TOPIC if len(close) >= policy.restatements else None
-
-
-def _paraphrases(one: Candidate, other: Candidate) -> bool:
-    """Whether a source takes one for the other in other words."""
-    if one.memory_id not in other.alike and other.memory_id not in one.alike:
-        return False
-    return not _differ(one.payload[:COMPARED], other.payload[:COMPARED])
 
 
 def _same(one: str, other: str, terms: frozenset[str], others: frozenset[str], policy: RankPolicy) -> bool:

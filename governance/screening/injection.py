@@ -7,13 +7,9 @@ not meant and does not count.
 import re
 
 from governance.screening.matching import Hit, Rule
+from governance.screening.meaning import meant
 from governance.screening.phrases import EARLIER, ORDERS, rule
 
-_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
-_ABOUT = re.compile(
-    r"(?i)\b(?:injection|attack\w*|fixture|pattern|phrases?|strings?|payload|threat|detect\w*|filter|tests?|example)\b"
-    r"|注入|攻击|样例|检测"
-)
 _TO_AN_AGENT = re.compile(
     r"(?is)\b(?:agents?|assistants?|AI|LLMs?|models?|Claude|Codex|Copilot|Gemini|ChatGPT)\b.*?\b(?:run|execute|send"
     "|upload"
@@ -21,16 +17,6 @@ _TO_AN_AGENT = re.compile(
     r"|\b(?:ignore|disregard)\b.*?\binstructions?\b"
     r"|(?:助手|智能体|模型|代理|AI).*?(?:执行|运行|忽略|发送|上传|必须|不要|删除|跳过)"
 )
-_NEGATED = re.compile(r"(?i)(?:\b(?:never|not|cannot)|n't)(?:\s+\w+)?\s+$|(?:不要|不得|不能|禁止|切勿|请勿)$")
-
-
-def _meant(hit: Hit) -> bool:
-    """The words are used, not mentioned, and not forbidden."""
-    if _NEGATED.search(hit.before(40)):
-        return False
-    opening, closing = hit.before(4)[-1:], hit.after(4)[:1]
-    quoted = opening in _QUOTES and _QUOTES[opening] == closing and len(hit.value) <= 60
-    return not (quoted and _ABOUT.search(hit.before(400) + " " + hit.after(400)))
 
 
 def _speaks_to_an_agent(hit: Hit) -> bool:
@@ -65,14 +51,14 @@ OVERRIDE = (
         r"(?:requests?|instructions?|wish(?:es)?|orders?|commands?|questions?)\b",
         rf"\b{_DROP} (?:everything (?:above|before|said|you (?:were|have been) told)|what the user (?:asked|said"
         rf"|wants))\b",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "override",
         rf"{_DROP_ZH}[^\n，。；,;]{{0,10}}?{_EARLIER_ZH}[^\n，。；,;]{{0,8}}?"
         "(?:指令|指示|规则|提示词?|要求|命令|设定|约束|准则|对话)",
         "(?:忘记|忘掉|忽略)你(?:之前|以前|先前)",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "override",
@@ -83,7 +69,7 @@ OVERRIDE = (
         r"\b(?:overrides?|takes? (?:precedence|priority) over|(?:is|are) more important than) (?:the |any |all )?"
         "(?:user|system|developer)(?:'s|s')? (?:instructions?|requests?|prompts?|messages?)",
         r"\bobey (?:this|these|me|only|the following)\b",
-        check=_meant,
+        check=meant,
     ),
 )
 
@@ -102,7 +88,7 @@ ROLE = (
         r"\b(?:enter|enable|activate|switch (?:in)?to) (?:developer|maintenance|god|DAN|jailbreak|unrestricted"
         r"|admin\w*) mode\b",
         r"\bfrom now on,? (?:you (?:are|will|must|shall)|(?:reply|respond|answer) (?:only|with|as|in))\b",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "role",
@@ -113,7 +99,7 @@ ROLE = (
         r"(?:角色|管理员|开发者|黑客|助手|模型|系统)",
         r"你[^\n，。]{0,4}(?:进入|处于|切换到)[^\n，。]{0,6}模式",
         "你的新(?:角色|身份|任务|指令)",
-        check=_meant,
+        check=meant,
     ),
 )
 
@@ -125,13 +111,13 @@ PROBE = (
         rf"\b{_SHOW} (?:me )?(?:the |all )?(?:hidden|initial|original|secret|full) (?:system )?(?:prompt"
         rf"|instructions)\b",
         r"\bwhat (?:is|are|were) your (?:\w+ )?(?:system prompt|instructions)\b",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "prompt-probe",
         r"(?:输出|显示|打印|告诉我|泄露|重复|复述|展示|透露|说出|给出)[^\n，。]{0,6}(?:你的|系统|初始|完整|隐藏)"
         r"[^\n，。]{0,6}(?:提示词?|指令|设定)",
-        check=_meant,
+        check=meant,
     ),
 )
 
@@ -142,7 +128,7 @@ FORGED = (
         r"<\|\s*(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id)\s*\|>",
         r"(?-i:\[/?INST\]|<</?SYS>>)|<(?:start|end)_of_turn>",
         r"<(?:system|assistant|human|tool_results?|function_results|function_calls)>(?:\n\s*\S|[^\s<,.;:)'\"`])",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "forged-turn",
@@ -151,13 +137,13 @@ FORGED = (
         r"\b(?:SYSTEM|ADMIN(?:ISTRATOR)?|DEVELOPER) (?:NOTE|MESSAGE|OVERRIDE|PROMPT|INSTRUCTION|NOTICE)\s*[:：]",
         r"(?:^|\n)\s*(?:System|Developer)\s*[:：]\s*(?:you|new|ignore|from|the (?:user|assistant)|please|do|always"
         r"|never)\b",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "forged-turn",
         r"[【\[]\s*(?:系统|管理员|开发者)(?:更新|提示|消息|通知|指令|命令)\s*[】\]]",
         r"(?:^|\n)\s*(?:系统|助手|用户)[:：]\s*(?:你|请|忽略|现在)",
-        check=_meant,
+        check=meant,
     ),
 )
 
@@ -170,20 +156,20 @@ REACH = (
         r"\b(?:store|save|record|write|keep) (?:this|the following|it) (?:as|in|to|into) (?:an? |your |the )?"
         r"(?:permanent|persistent|long[-\s]term) (?:rule|instruction|policy|directive|memory)\b",
         r"(?:将|把)(?:以下|这段|本段|下列|该)[^\n，。]{0,8}(?:写入|存入|保存到|记入)[^\n，。]{0,4}(?:长期|永久)?记忆",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "exfiltration",
         r"\b(?:curl|wget)\b[^\n]{0,120}(?:\$\((?:cat|env|printenv)|(?:-d|--data\S*) ?@)[^\n]{0,60}"
         r"(?:~/|\.env|\.ssh|secret|token|cred|passw)",
         r"!\[[^\]\n]{0,80}\]\(\s*https?://[^)\s]*[?&/=](?:[^)\n]*[=/])?(?:<[^>)]*>|\{[^})]*\}|\$\w+|%s|\[[^\])]*\])",
-        check=_meant,
+        check=meant,
     ),
     rule(
         "encoded",
         r"\bdecode\b[^\n]{0,60}?\b(?:run|execute|follow|obey|remember|apply)\b[^\n]{0,40}?[A-Za-z0-9+/]{20,}={0,2}",
         r"解码(?:并|后)[^\n]{0,10}(?:执行|运行|记住|遵守)",
-        check=_meant,
+        check=meant,
     ),
     Rule(family="hidden.comment", pattern=r"<!--(?:[^-]|-[^-])*(?:-->|$)", check=_speaks_to_an_agent),
 )

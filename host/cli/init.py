@@ -3,9 +3,11 @@
 Nothing is written before the difference was shown and agreed to. What other tools wrote stays byte for byte.
 """
 
+import math
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,11 +21,23 @@ from host.setup.exclude import exclude_path, with_line, without_line
 from recall.workspace import repository_root
 
 HOOK = Path(__file__).parents[1] / "hook.py"
-SHARE = click.FloatRange(0, 0.5)
 HOLDOUT = (
     "To measure what it does, remora can keep back a share of what it would hand over, chosen by chance, and compare "
     "what happens with and without. Pinned and risky memories, and what you ask for, are never kept back; 0 means none."
 )
+
+
+class Share(click.FloatRange):
+    """A number from 0 to 0.5. What is no number at all lies in no range, and compares as if it lay in each."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        share: float = super().convert(value, param, ctx)
+        if math.isnan(share):
+            self.fail(f"{value!r} is no number from 0 to 0.5.", param, ctx)
+        return share
+
+
+SHARE = Share(0, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,7 +19,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Try": {
         "demo": ("host.cli.demo:demo", "Play a recorded coding session and show what it would have been told."),
         "replay": ("host.cli.replay:replay", "Show the passes a transcript would have made."),
-        "eval": ("host.cli.eval:evaluation", "Measure what is found, and when it is handed over, where the answers are known."),
+        "eval": (
+            "host.cli.eval:evaluation",
+            "Measure what is found, and when it is handed over, where the answers are known.",
+        ),
     },
     "Run": {
         "serve": ("host.cli.run:serve", "Run the daemon in the foreground."),

@@ -31,7 +31,7 @@ from recall.contracts import EventEnvelope
 from tests.bench import corpus, recorded
 from tests.bench.bench_recall import sizes
 from tests.bench.measure import Figure, of, run
-from tests.bench.recall_index import root, taken_in
+from tests.bench.recall_index import taken_in
 
 BOUNDS = {1_000: (5, 20), 100_000: (10, 40)}  # ms, p50 and p99 of one decision
 STAGES = ("gate", "association", "rank", "safety", "broker")
@@ -79,9 +79,7 @@ def _median(values: Sequence[float]) -> float:
 
 async def _decided(folder: Path, memory: Path, rounds: int) -> list[AuditEntry]:
     """The passes of all recorded sessions, each round under other session ids."""
-    setup = Setup(
-        data=folder, database=folder / DATABASE_FILE, index=folder / INDEX_FILE, key=bytes(32), patient=True
-    )
+    setup = Setup(data=folder, database=folder / DATABASE_FILE, index=folder / INDEX_FILE, key=bytes(32), patient=True)
     clock, tasks, log = ReplayClock(), Tasks(structlog.get_logger()), structlog.get_logger()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     async with open_parts(setup, clock, counted_ids(), tasks, log) as parts:

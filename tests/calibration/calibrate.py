@@ -102,13 +102,13 @@ def main() -> None:
     parser.add_argument("--no-answers", action="store_true")
     parser.add_argument("--no-replies", action="store_true")
     parser.add_argument("--no-calls", action="store_true")
-    parser.add_argument("--no-pauses", action="store_true", help="a packet waits for as long as the user does")
+    parser.add_argument("--pauses", action="store_true", help="a packet expires while the user pauses, too")
     options = parser.parse_args()
     setting = Setting(
         answers=not options.no_answers,
         replies=not options.no_replies,
         calls=not options.no_calls,
-        pauses=not options.no_pauses,
+        pauses=options.pauses,
     )
     bench = Bench([options.sets, *options.also], options.fixtures, setting)
     judged, rows = bench.run()

@@ -49,7 +49,7 @@ class Setting:
     answers: bool = True
     replies: bool = True  # False: as with a host whose transcript cannot be read
     calls: bool = True  # False: no pass about an act before it is made
-    pauses: bool = True  # False: a packet may wait for as long as the user does
+    pauses: bool = False  # True: a packet expires while the user pauses, too; the host lets it wait
 
 
 def replayed(session: Labelled, background: Background, setting: Setting) -> list[Row]:

@@ -222,6 +222,50 @@ def test_two_signs_far_apart_do_not_belong_together() -> None:
     assert is_instruction_like(together)
 
 
+def near(half: str, label: str) -> list[dict[str, Any]]:
+    notes = records(SCREEN / "near_notes.jsonl")[1:]
+    return [note for note in notes if (note["half"], note["label"]) == (half, label)]
+
+
+def labelled() -> Iterator[tuple[str, bool]]:
+    """The texts of the labelled sessions, and whether they were labelled as instructions. Each text once."""
+    known: dict[str, bool] = {}
+    for path in sorted((DATA / "sessions").glob("*/memories.jsonl")):
+        reasons = json.loads((path.parent / "labels.json").read_text(encoding="utf-8"))["neverReason"]
+        for memory in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            poisoned = reasons.get(memory["id"]) == "instruction-like"
+            known[memory["text"]] = poisoned or known.get(memory["text"], False)
+    yield from known.items()
+
+
+@pytest.mark.parametrize("half", ["tune", "held"])
+def test_nearly_every_poisoned_note_is_stopped(half: str) -> None:
+    missed = [note["text"] for note in near(half, "poisoned") if not is_instruction_like(note["text"])]
+    assert len(near(half, "poisoned")) == 30
+    assert len(missed) <= 1, missed
+
+
+@pytest.mark.parametrize("half", ["tune", "held"])
+def test_no_harmless_note_that_comes_near_is_stopped(half: str) -> None:
+    assert len(near(half, "harmless")) == 30
+    assert [note["text"] for note in near(half, "harmless") if is_instruction_like(note["text"])] == []
+
+
+def test_each_family_is_stopped_in_both_languages() -> None:
+    poisoned = near("tune", "poisoned") + near("held", "poisoned")
+    stopped = {(note["family"], note["lang"]) for note in poisoned if is_instruction_like(note["text"])}
+    assert stopped == {(note["family"], note["lang"]) for note in poisoned}
+    assert len(stopped) == 16
+
+
+def test_notes_of_recorded_sessions_are_told_apart() -> None:
+    notes = list(labelled())
+    ordinary = [text for text, poisoned in notes if not poisoned]
+    poisonous = [text for text, poisoned in notes if poisoned]
+    assert sum(map(is_instruction_like, poisonous)) / len(poisonous) >= 0.7
+    assert sum(map(is_instruction_like, ordinary)) / len(ordinary) <= 0.005
+
+
 # --------------------------------------------------------------------------------------------------------- for any text
 
 

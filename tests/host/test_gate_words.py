@@ -111,6 +111,11 @@ def test_stop_words_and_punctuation_alone_are_no_signal(text: str) -> None:
     assert is_empty(text)
 
 
+def test_words_that_can_be_divided_in_many_ways_are_divided_once() -> None:
+    assert is_acknowledgement("好的是的对的" * 9)
+    assert not is_acknowledgement("好的" * 59 + "x")  # by every division of it this would never end
+
+
 def test_a_long_text_is_no_acknowledgement_whatever_its_words() -> None:
     assert not is_acknowledgement("ok " * 60)
 

@@ -219,7 +219,7 @@ def test_votes_are_the_three_most_surprising_records_that_match() -> None:
     assert a_memory_id(3) in sure.votes
 
 
-WORDS = "run file test gosec lint mailer port unchecked environment refuses path trace close create error".split()
+WORDS = distinct("run file test gosec lint mailer port unchecked environment refuses path trace close create error")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
 
 

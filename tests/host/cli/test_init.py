@@ -152,6 +152,12 @@ def test_the_option_answers_and_what_else_is_configured_stays(repository: Path) 
     assert config(repository).read_text() == text
 
 
+def test_what_is_no_share_is_refused_and_nothing_is_written(repository: Path) -> None:
+    for share in ("nan", "0.7", "-0.1", "inf"):
+        assert init(repository, "--yes", "--holdout", share).exit_code == 2
+    assert not config(repository).exists()
+
+
 def test_a_share_that_is_set_is_not_asked_for_and_can_be_taken_back_to_nothing(repository: Path) -> None:
     config(repository).parent.mkdir(parents=True)
     config(repository).write_text("[evaluation]\nholdout = 0.2\n")
