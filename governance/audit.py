@@ -45,6 +45,7 @@ _CONDITIONS = {  # field of the filter -> condition
 Ids = Callable[[str], str]
 Statement = Callable[[sqlite3.Connection], AuditEntry]
 Also = Callable[[sqlite3.Connection], object]
+Beside = Callable[[sqlite3.Connection, AuditEntry], object]
 Numbered = tuple[int, AuditEntry]
 
 
@@ -95,12 +96,14 @@ class Subscription:
 
 
 class Audit:
-    """The audit's one door. `ids("aud_")` makes an id for entries that come without one."""
+    """The audit's one door. `ids("aud_")` makes an id for entries that come without one; `beside` stores what an entry
+    carries for other tables, in the entry's own transaction."""
 
-    def __init__(self, database: Database, key: bytes, ids: Ids) -> None:
+    def __init__(self, database: Database, key: bytes, ids: Ids, beside: Beside = lambda *_: None) -> None:
         self._database = database
         self._key = key
         self._ids = ids
+        self._beside = beside
         self.problem = ""  # why the last entries could not be written
         self._subscriptions: list[Subscription] = []
 
@@ -135,7 +138,7 @@ class Audit:
     def statement(self, entry: AuditEntry) -> Statement:
         """One entry as work for somebody else's write transaction, who calls `publish` after the commit."""
         named = entry if entry.audit_id else msgspec.structs.replace(entry, audit_id=self._ids("aud_"))
-        return lambda connection: _insert(connection, named)
+        return lambda connection: self._insert(connection, named)
 
     def publish(self, entries: Iterable[AuditEntry]) -> None:
         """Push committed entries to those who follow the audit."""
@@ -202,6 +205,14 @@ class Audit:
         found = await self._database.read(lambda connection: connection.execute(statement).fetchone())
         return int(found[0]) if found else 0
 
+    def _insert(self, connection: sqlite3.Connection, entry: AuditEntry) -> AuditEntry:
+        """Chain one entry to the head as it is inside this transaction, and store it with what it carries."""
+        head = connection.execute(_HEAD).fetchone()
+        stored, row = chained(entry, head[0] if head else "")
+        connection.execute(_INSERT, tuple(getattr(row, name) for name in _STORED))
+        self._beside(connection, stored)
+        return stored
+
     def _leave(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
@@ -212,11 +223,3 @@ def _concerns(later: AuditEntry, packet: PacketTrace) -> bool:
     if later.packet is not None:
         return later.packet.packet_id == packet.packet_id
     return later.memory_id in packet.items
-
-
-def _insert(connection: sqlite3.Connection, entry: AuditEntry) -> AuditEntry:
-    """Chain one entry to the head as it is inside this transaction, and store it."""
-    head = connection.execute(_HEAD).fetchone()
-    stored, row = chained(entry, head[0] if head else "")
-    connection.execute(_INSERT, tuple(getattr(row, name) for name in _STORED))
-    return stored

@@ -12,8 +12,8 @@ from governance.contracts import AuditEntry
 from recall.canonical import canonical
 from recall.contracts import ArmReport, Frozen
 
-# What a decision is not made of: when it was made, how long it took, its ids and its place in the chain.
-UNDECIDED = frozenset({"audit_id", "at", "latency", "claim_id", "prev_digest", "digest", "decision_digest"})
+# What a decision is not made of: when it was made, how long it took, its ids, what it proves, its place in the chain.
+UNDECIDED = frozenset({"audit_id", "at", "latency", "claim_id", "evidence", "prev_digest", "digest", "decision_digest"})
 _DECIDED = tuple(
     (field.name, field.encode_name) for field in msgspec.structs.fields(AuditEntry) if field.name not in UNDECIDED
 )

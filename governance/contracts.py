@@ -96,6 +96,45 @@ class Finding(Frozen, frozen=True, kw_only=True):
     end: int
 
 
+# --------------------------------------------------------------------- evidence (G-01)
+
+
+class EvidenceKind(StrEnum):
+    SEEN = "seen"
+    READ = "read"
+    CITE = "cite"
+    REUSE = "reuse"
+    SUCCESS = "success"
+    CORRECTION = "correction"
+
+
+class AccessEvidence(Frozen, frozen=True, kw_only=True):
+    """An edge of the access-evidence graph. Whitelisted fields only. `coverage` is × 10⁶."""
+
+    evidence_id: str
+    kind: EvidenceKind
+    memory_id: str
+    session_ref: str
+    event_seq: int
+    context_version: int
+    source_version: int
+    record_digest: str
+    at: Millis
+    call_id: str | None = None
+    coverage: int | None = None
+
+
+class EvidenceTrace(Frozen, frozen=True, kw_only=True):
+    """An edge as the audit entry of its cause carries it; who and when stand in the entry. `coverage` is × 10⁶."""
+
+    kind: EvidenceKind
+    memory_id: str
+    source_version: int
+    record_digest: str
+    call_id: str | None = None
+    coverage: int | None = None
+
+
 # --------------------------------------------------------------------- audit (G-02)
 
 
@@ -187,6 +226,7 @@ class AuditEntry(Frozen, frozen=True, kw_only=True):
     surface: str | None = None
     memory_id: str | None = None
     activation: ActivationTrace | None = None
+    evidence: tuple[EvidenceTrace, ...] = ()  # the edges that what happened here adds to the access-evidence graph
     note: str | None = None  # an error class, a number as text or a workspace's keyed name; never free text
     prev_digest: str = ""
     digest: str = ""
@@ -208,34 +248,6 @@ class AuditFilter(Frozen, frozen=True, kw_only=True):
     limit: int = 50
 
 
-# --------------------------------------------------------------------- evidence (G-01)
-
-
-class EvidenceKind(StrEnum):
-    SEEN = "seen"
-    READ = "read"
-    CITE = "cite"
-    REUSE = "reuse"
-    SUCCESS = "success"
-    CORRECTION = "correction"
-
-
-class AccessEvidence(Frozen, frozen=True, kw_only=True):
-    """An edge of the access-evidence graph. Whitelisted fields only. `coverage` is × 10⁶."""
-
-    evidence_id: str
-    kind: EvidenceKind
-    memory_id: str
-    session_ref: str
-    event_seq: int
-    context_version: int
-    source_version: int
-    record_digest: str
-    at: Millis
-    call_id: str | None = None
-    coverage: int | None = None
-
-
 __all__ = [
     "AccessEvidence",
     "Action",
@@ -247,6 +259,7 @@ __all__ = [
     "CandidateRule",
     "CandidateTrace",
     "EvidenceKind",
+    "EvidenceTrace",
     "Finding",
     "GateTrace",
     "PacketRule",

@@ -7,7 +7,7 @@ nothing. Coverage 0, a stale file and an out-of-range window form no evidence (i
 import re
 from collections.abc import Iterable, Iterator
 
-from governance.contracts import AccessEvidence, EvidenceKind
+from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind, EvidenceTrace
 from recall.canonical import short_id
 from recall.contracts import Frozen, Millis
 
@@ -68,6 +68,42 @@ def of_text(text: str, known: Iterable[Given], occasion: Occasion) -> tuple[Acce
     return tuple(_edge(EvidenceKind.CITE, item, occasion, None) for item in known if item.memory_id in named)
 
 
+def edges(entry: AuditEntry) -> tuple[AccessEvidence, ...]:
+    """The edges that an audit entry carries, whole: the graph is a fold over the audit.
+
+    A delivery is one by its packet, whenever its acknowledgement comes; what was said of a memory is one by its entry;
+    anything else is one by its event.
+    """
+    cursor = entry.cursor
+    cause: object = None if cursor is None else cursor.event_seq
+    if entry.kind is AuditKind.FEEDBACK:
+        cause = entry.audit_id
+    elif entry.kind is AuditKind.DELIVERY and entry.packet is not None:
+        cause = entry.packet.packet_id
+    occasion = Occasion(
+        session_ref=entry.session_ref,
+        event_seq=0 if cursor is None else cursor.event_seq,
+        context_version=0 if cursor is None else cursor.context_version,
+        at=entry.at,
+    )
+    return tuple(_whole(trace, occasion, cause) for trace in entry.evidence)
+
+
+def traced(rows: Iterable[AccessEvidence]) -> tuple[EvidenceTrace, ...]:
+    """Edges as the entry of their cause carries them."""
+    return tuple(
+        EvidenceTrace(
+            kind=row.kind,
+            memory_id=row.memory_id,
+            source_version=row.source_version,
+            record_digest=row.record_digest,
+            call_id=row.call_id,
+            coverage=row.coverage,
+        )
+        for row in rows
+    )
+
+
 def counted(edges: Iterable[AccessEvidence]) -> Counts:
     """The edges of one memory in numbers."""
     kinds: dict[str, int] = {}
@@ -90,6 +126,25 @@ def _read(covered: Iterable[Covered], occasion: Occasion) -> Iterator[AccessEvid
                 memory_id=part.memory_id, source_version=part.source_version, record_digest=part.record_digest
             )
             yield _edge(kind, given, occasion, None, min(part.ratio, WHOLE))
+
+
+def _whole(trace: EvidenceTrace, occasion: Occasion, cause: object) -> AccessEvidence:
+    if isinstance(cause, int) or cause is None:
+        cause = [occasion.event_seq, trace.call_id]
+    what = [trace.kind.value, trace.memory_id, trace.source_version, trace.record_digest, occasion.session_ref, cause]
+    return AccessEvidence(
+        evidence_id=short_id("ev_", what),
+        kind=trace.kind,
+        memory_id=trace.memory_id,
+        session_ref=occasion.session_ref,
+        event_seq=occasion.event_seq,
+        context_version=occasion.context_version,
+        source_version=trace.source_version,
+        record_digest=trace.record_digest,
+        at=occasion.at,
+        call_id=trace.call_id,
+        coverage=trace.coverage,
+    )
 
 
 def _edge(

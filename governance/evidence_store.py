@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from governance.contracts import AccessEvidence
-from governance.evidence import Counts, counted
+from governance.contracts import AccessEvidence, AuditEntry
+from governance.evidence import Counts, counted, edges
 from recall.contracts import Database
 
 _FIELDS = AccessEvidence.__struct_fields__
@@ -37,6 +37,11 @@ class EvidenceStore:
             return connection.total_changes - before
 
         return insert
+
+    def carried(self, connection: sqlite3.Connection, entry: AuditEntry) -> None:
+        """Store what an audit entry carries, in the transaction that stores the entry."""
+        if entry.evidence:
+            self.statement(edges(entry))(connection)
 
     async def of_memory(self, memory_id: str) -> tuple[AccessEvidence, ...]:
         """Every edge of one memory, oldest first."""

@@ -143,10 +143,10 @@ async def open_parts(
         around = Around(index=setup.index, micros=clock.micros, engine=setup.engine, patient=setup.patient)
         recall = await _recall(stack, around)
         library = recall.library
-        audit = Audit(database, setup.key, new_id)
+        evidence = EvidenceStore(database)
+        audit = Audit(database, setup.key, new_id, evidence.carried)
         tally = Tally()
         ledger = AuditLedger(audit, tally.heard)
-        evidence = EvidenceStore(database)
         eventlog = EventLog(database, setup.key, redact)
         rollouts = await load_rollouts(database)
         marks = await load_marks(database)

@@ -89,7 +89,7 @@ def test_a_row_of_before_a_field_was_added_still_holds() -> None:
     """What an earlier release stored is judged by the fields that it had."""
     _, row = chained(a_full_pass(audit_id="aud_1"), "")
     stored = msgspec.json.decode(row.entry)
-    del stored["activation"], stored["decisionDigest"]
+    del stored["activation"], stored["evidence"], stored["decisionDigest"]
     for one in stored["candidates"]:
         one.pop("margin", None)
     decided = {key: value for key, value in stored.items() if key not in ("auditId", "at", "latency", "claimId")}
