@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from host.contracts import Window
-from host.gate_words import corrects
+from host.gate_words import corrects, error_names
 from recall.analyzer import distinct
 from recall.canonical import short_id
 from recall.contracts import Cue, CuePart, RuntimeScope, Segment, SegmentKind, SourceKind
@@ -40,9 +40,11 @@ _POLITE = re.compile(
 
 def build_cue(segment: Segment, window: Window) -> Cue:
     """The cue of a segment. `window.recent` ends just before the segment."""
-    chosen = [segment, *_answered(segment, window.recent), *reversed(window.recent[-BEFORE:])]
+    answered = _answered(segment, window.recent)
+    chosen = [segment, *answered, *reversed(window.recent[-BEFORE:])]
     around = list({one.id: one for one in chosen}.values())
     focus = distinct(segment.text)
+    errors = _errors(segment)
     terms = dict.fromkeys(term for one in around for term in distinct(one.text))
     return Cue(
         scope=window.scope,
@@ -53,6 +55,8 @@ def build_cue(segment: Segment, window: Window) -> Cue:
         segment_kind=segment.kind,
         question=asks(segment),
         corrects=_corrects(segment),
+        errors=errors,
+        act=tuple(dict.fromkeys(term for one in answered for term in distinct(one.text))) if errors else (),
     )
 
 
@@ -80,6 +84,13 @@ def asks(segment: Segment) -> bool:
 def _corrects(segment: Segment) -> bool:
     own = segment.kind is SegmentKind.PROMPT and segment.source_kind is SourceKind.USER
     return own and corrects(segment.text)
+
+
+def _errors(segment: Segment) -> tuple[str, ...]:
+    """What a failing result calls its error, as terms."""
+    if segment.kind is not SegmentKind.RESULT or segment.ok is not False:
+        return ()
+    return tuple(dict.fromkeys(whole for name in error_names(segment.text) for whole in distinct(name)[:1]))
 
 
 def _answered(segment: Segment, recent: Sequence[Segment]) -> list[Segment]:

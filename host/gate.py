@@ -43,7 +43,7 @@ class GatePolicy(Frozen, frozen=True, kw_only=True):
     `quiet_empty` and `quiet_packet` count context versions, that is accepted segments: a step is about three.
     """
 
-    id: str = policy_id("gate", 2)
+    id: str = policy_id("gate", 3)
     on: Part = 0.65
     off: Part = 0.42
     retrieve: Part = 0.80

@@ -112,6 +112,26 @@ _ERROR_PHRASES = (
     "undefined reference|unrecognized arguments?|not a git repository|already exists|lock file|rate limit",
 )
 _ERROR_PHRASE = re.compile(_any(_ERROR_PHRASES), re.IGNORECASE)
+# Classes and codes that one project gives its errors: the ones below say only what sort of error it is.
+_ERROR_NAME = re.compile(
+    r"\b(?:[A-Z]\w{0,60}(?:Error|Exception|Warning|Panic|Fault|Failure)|E(?:RR)?_[A-Z][A-Z0-9_]{2,60}"
+    r"|(?!(?:SHA|MD|AES|RSA|RFC|ISO|PEP|UTF|HTTP|CVE|PR)\d)[A-Z]{1,6}\d{3,5})\b",
+    re.ASCII,
+)
+_OF_LANGUAGES = """
+Aggregate Arithmetic Assertion Attribute BlockingIO BrokenPipe Buffer CalledProcess Cast Child ChildProcess ClassCast
+ClassNotFound ConcurrentModification Connection ConnectionAborted ConnectionRefused ConnectionReset Deprecation EOF
+Encoding Environment Eval Exec Fatal FileExists FileNotFound FloatingPoint Future General HTTP IO IllegalArgument
+IllegalState Import Indentation Index IndexOutOfBounds Internal Interrupted InvalidOperation IsADirectory JSONDecode
+Json Key Load Lookup Memory ModuleNotFound Name Network NoMethod NoSuchElement NoSuchMethod NotADirectory NotFound
+NotImplemented NullPointer NumberFormat OS OutOfMemory Overflow Parse PendingDeprecation Permission ProcessLookup
+Python Range Recursion Reference Request Resource Runtime SSL Security Socket StackOverflow Standard Syntax System Tab
+Test Timeout Type URI UnboundLocal Unicode UnicodeDecode UnicodeEncode Unknown UnsupportedOperation User Validation
+Value Zero ZeroDivision
+"""
+_SORTS = frozenset(
+    f"{name.lower()}{kind}" for name in _OF_LANGUAGES.split() for kind in ("error", "exception", "warning", "failure")
+)
 
 # An agent's own words. `_SAID`: where a sentence or a line begins.
 _SAID = r"(?:\A|[.!?:;。！？：；\n])[\s*#>-]{0,4}(?:(?:ok|okay|great|good|perfect|right|excellent)[,.!] )?"
@@ -275,6 +295,12 @@ def error_classes(text: str) -> tuple[str, ...]:
     """Names of errors in an output, lower case: classes and codes in their order, then the most common phrases."""
     found = [*_ERROR_CLASS.findall(text), *_ERROR_PHRASE.findall(text)]
     return tuple(dict.fromkeys(name.lower() for name in found))
+
+
+def error_names(text: str) -> tuple[str, ...]:
+    """Classes and codes of errors in an output, as they are written, that name more than a sort of error: not
+    `TypeError`, which every project has, but `SealBrokenError`, `TS2307`, `E_TARIFF_LOCK`."""
+    return tuple(dict.fromkeys(name for name in _ERROR_NAME.findall(text) if name.lower() not in _SORTS))
 
 
 def _acknowledges(word: str) -> bool:

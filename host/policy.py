@@ -1,4 +1,8 @@
-"""Every stage's policy in one frozen struct: versioned code, not settings. Its ids stand in every audit entry."""
+"""Every stage's policy in one frozen struct: versioned code, not settings. Its ids stand in every audit entry.
+
+An id answers for more than its struct: constants and patterns that stand beside the functions of a stage shape the same
+decision. tests/host/test_policy.py lists them, and holds the digest of all values under each id.
+"""
 
 from host.broker import BrokerPolicy
 from host.gate import GatePolicy

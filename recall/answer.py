@@ -7,8 +7,9 @@ the measure is the prompt itself:
     words(m) = Σ over terms of the prompt in m: -ln p  -  ln(ways to pick as many of the prompt's)  -  ln(records)
 
 that is, minus the logarithm of how many records of this store would match the prompt as well by chance. It has to be
-high, and the record has to cover enough of what the prompt says. Where the engine answers, its cosine is evidence of
-the same kind, in the same unit:
+high, and the record has to cover enough of what the prompt says: little where several terms of a prompt that opens a
+task agree, for who begins says much that no record holds; far more else. Where the engine answers, its cosine is
+evidence of the same kind, in the same unit:
 
     meaning(m) = -ln(chance that two texts which have nothing to do with each other are as close)  -  ln(records)
 
@@ -44,6 +45,9 @@ class AnswerPolicy(Frozen, frozen=True, kw_only=True):
     order_growth: Annotated[float, Meta(ge=0)] = 0.3  # words of one store go together more often than chance says
     coverage: Share = 0.5
     phrase_coverage: Share = 0.2  # of an order, when two words that stand together in it do so in the record
+    several: Annotated[float, Meta(ge=1)] = 2.5  # terms matched, from which a prompt that opens a task needs less:
+    several_coverage: Share = 0.15
+    order_coverage: Share = 0.35  # of an order within a task, with a phrase or without
     least: Annotated[float, Meta(ge=1)] = 1.5  # terms matched; a pair of CJK characters counts half
     length: Annotated[float, Meta(gt=0)] = 16.0  # terms of an ordinary record
     prior: Annotated[float, Meta(gt=0)] = 20.0  # records that the background stands for
@@ -85,12 +89,34 @@ def answered(
     if cue.segment_kind is not SegmentKind.PROMPT:
         return None
     opens = len(cue.parts) < 2  # nothing was said before it in this context
+    if cue.corrects and not (opens or cue.question):
+        return None
     prompt = _Prompt(subject(cue.focus), cue.question, opens, statistics, policy, background)
     explained = [(cleared, one) for one in weighed if (cleared := prompt.explained_by(one))]
     if not explained:
         return None
     (nats, bar), chosen = min(explained, key=lambda found: (-found[0][0], found[1].candidate.memory_id))
     return msgspec.structs.replace(chosen, score=nats, bar=bar, reasons=(*chosen.reasons, "answer"))
+
+
+def things(terms: Iterable[str]) -> float:
+    """How many different things terms name: parts of a longer one of them do not count, and of CJK pairs, which
+    overlap, each counts half."""
+    return _size(wholes(terms))
+
+
+def wholes(terms: Iterable[str]) -> list[str]:
+    """Terms that are no part of a longer one of them, the longest first."""
+    found: list[str] = []
+    for term in sorted(terms, key=lambda term: (-len(term), term)):
+        if not any(term in longer for longer in found):
+            found.append(term)
+    return found
+
+
+def part(term: str) -> float:
+    """A word counts one; pairs of CJK characters overlap, so each counts half."""
+    return 1.0 if term.isascii() else 0.5
 
 
 def subject(focus: Iterable[str]) -> tuple[str, ...]:
@@ -133,7 +159,7 @@ class _Prompt:
     def _words(self, matched: Sequence[str], length: int) -> float:
         """Nats of the words in common, beyond what the best of the store has by chance."""
         count, every = _size(matched), self._every
-        nats = -sum(_part(term) * math.log(self._chance(term, length)) for term in matched)
+        nats = -sum(part(term) * math.log(self._chance(term, length)) for term in matched)
         ways = math.lgamma(every + 1) - math.lgamma(count + 1) - math.lgamma(every - count + 1)
         return nats - ways - self._records
 
@@ -161,12 +187,22 @@ class _Prompt:
 
     def _covers(self, matched: Sequence[str], terms: Sequence[str]) -> bool:
         """Whether the record holds enough of what the prompt says."""
+        count = _size(matched) if self.opens else things(matched)  # within a task a name is its topic
         single = self.question and list(matched) == list(self.terms)
-        if not matched or (_size(matched) < self.policy.least and not single):
+        if not matched or (count < self.policy.least and not single):
             return False
-        coverage = self._information(matched) / self._said
-        phrase = not self.question and _share_a_phrase(self.terms, terms)
-        return coverage >= (self.policy.phrase_coverage if phrase else self.policy.coverage)
+        return self._information(matched) >= self._coverage(count, terms) * self._said
+
+    def _coverage(self, count: float, terms: Sequence[str]) -> float:
+        """Which share of it that is, where so many terms are matched."""
+        policy = self.policy
+        if self.opens and count >= policy.several:
+            return policy.several_coverage
+        if self.question:
+            return policy.coverage
+        if not self.opens:
+            return policy.order_coverage
+        return policy.phrase_coverage if _share_a_phrase(self.terms, terms) else policy.coverage
 
     def _bar(self, count: float) -> float:
         policy = self.policy
@@ -184,7 +220,7 @@ class _Prompt:
 
     def _information(self, terms: Iterable[str]) -> float:
         """What terms say in general: a rare word says more than a common one."""
-        return sum(-_part(term) * math.log(self.background.share(term, self.policy.floor)) for term in terms)
+        return sum(-part(term) * math.log(self.background.share(term, self.policy.floor)) for term in terms)
 
 
 def unlikely(z: float) -> float:
@@ -197,9 +233,4 @@ def _share_a_phrase(prompt: Sequence[str], record: Sequence[str]) -> bool:
 
 
 def _size(terms: Iterable[str]) -> float:
-    return sum(map(_part, terms))
-
-
-def _part(term: str) -> float:
-    """A word counts one; pairs of CJK characters overlap, so each counts half."""
-    return 1.0 if term.isascii() else 0.5
+    return sum(map(part, terms))

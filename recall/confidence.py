@@ -14,8 +14,10 @@ and opens one of two doors. *Evidence*: mass plus the agreement of earlier passe
   exempt, its words were chosen one by one;
 - the agent is not just saying it: a reply that holds much of what the record holds has found it out already.
 
-A failing result is evidence of a need by itself, so its bar is lower. Who corrects the agent states the rule himself,
-so the bar of such a prompt is higher.
+A failing result is evidence of a need by itself, so its bar is lower. One that names its error as the record names it
+needs little more: the command that failed, or one other rare thing. What stood around it says nothing against that, so
+result and call are a window of their own then, and names count once, not in parts. Who corrects the agent states the
+rule himself, so the bar of such a prompt is higher.
 
 Terms of records that the window was given already count a quarter: a second record has to bring evidence of its own.
 *Answer*: the user's prompt is explained by one record (`recall/answer.py`). How the numbers were found:
@@ -30,7 +32,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from recall.answer import AnswerPolicy, answered, evidential
+from recall.answer import AnswerPolicy, answered, evidential, part, things, wholes
 from recall.background import Background
 from recall.contracts import Cue, Frozen, Noise, Ranked, Scored, SegmentKind, TermStatistics
 
@@ -40,9 +42,11 @@ Positive = Annotated[float, Meta(gt=0)]
 class ConfidencePolicy(Frozen, frozen=True, kw_only=True):
     """The bar and its constants. Mass is in nats of the analyzer that the background table belongs to."""
 
-    id: str = "confidence_pre_v2"
+    id: str = "confidence_pre_v3"
     theta: Positive = 17.0
     failed: Annotated[float, Meta(ge=0)] = 3.0  # nats that the bar of a failing result is lower
+    named: Positive = 8.0  # nats of whole things that a failing result and a record which name one error have to share
+    named_things: Annotated[float, Meta(ge=1)] = 2.0  # and how many, the error being one
     corrected: Annotated[float, Meta(ge=0)] = 8.0  # nats that the bar of a prompt that corrects is higher
     large: Positive = 1000.0  # records; above, the bar rises by the logarithm: the best of many is better by chance
     agree_weight: Annotated[float, Meta(ge=0, le=2)] = 0.7
@@ -93,7 +97,7 @@ def confident(ranked: Ranked, cue: Cue, noise: Noise, statistics: TermStatistics
     top ones by z."""
     scale = _Scale(cue, noise, statistics, bar)
     weighed = sorted((_weigh(one, ranked.told, scale) for one in ranked.ranked), key=_best_first)
-    chosen = _evident(weighed, cue, scale)
+    chosen = _evident(weighed, cue, scale) or _named(weighed, ranked.told, cue, scale)
     if chosen is None:
         chosen = answered([one.scored for one in weighed], cue, statistics, bar.policy.answer, bar.background)
     return Ranked(
@@ -138,6 +142,21 @@ def _evident(weighed: Sequence[_Weighed], cue: Cue, scale: "_Scale") -> Scored |
     return None
 
 
+def _named(weighed: Sequence[_Weighed], told: frozenset[str], cue: Cue, scale: "_Scale") -> Scored | None:
+    """The record that names the error of a failing result, and enough besides; its score and bar are of this match."""
+    errors = frozenset(cue.errors)
+    named = [one.scored for one in weighed if not errors.isdisjoint(one.scored.candidate.terms)]
+    if not named:
+        return None
+    alone = scale.narrowed(cue, (*cue.focus, *cue.act))
+    found = [(alone.shared(one.candidate.terms, told), one) for one in named]
+    held = [(nats, one) for (nats, count), one in found if count >= scale.policy.named_things and nats >= alone.named]
+    if not held:
+        return None
+    nats, chosen = min(held, key=lambda pair: (-pair[0], pair[1].candidate.memory_id))
+    return msgspec.structs.replace(chosen, score=nats, bar=alone.named, reasons=(*chosen.reasons, "evidence"))
+
+
 def _holds_up(terms: Sequence[str], kind: SegmentKind | None, scale: "_Scale") -> bool:
     """Whether the match is more than one name, and more than the agent's own words. `terms`: of the record."""
     if kind is SegmentKind.REPLY and not scale.policy.replies:
@@ -149,16 +168,6 @@ def _holds_up(terms: Sequence[str], kind: SegmentKind | None, scale: "_Scale") -
 
 ITS_OWN = (SegmentKind.REPLY, SegmentKind.CALL)  # what the agent says, and what it is about to run
 UNASKED = (None, SegmentKind.PROMPT)  # cues whose evidence may be one name: a seed or search, and what a person wrote
-
-
-def things(terms: Iterable[str]) -> float:
-    """How many different things terms name: parts of a longer one of them do not count, and of CJK pairs, which
-    overlap, each counts half."""
-    whole: list[str] = []
-    for term in sorted(terms, key=len, reverse=True):
-        if not any(term in longer for longer in whole):
-            whole.append(term)
-    return sum(1.0 if term.isascii() else 0.5 for term in whole)
 
 
 def _weigh(one: Scored, told: frozenset[str], scale: "_Scale") -> _Weighed:
@@ -197,6 +206,7 @@ class _Scale:
         self._statistics = statistics
         self._background = bar.background
         self.bar = self._bar(cue)
+        self.named = bar.policy.named + self._growth
         self._known: dict[str, _Weight] = {}
         self._alike: dict[tuple[int, float, int], _Weight] = {}
         self._idf_most = _idf(statistics.total, 1)
@@ -216,12 +226,26 @@ class _Scale:
             variance += spread
         return (one.full - expected) / math.sqrt(variance + 1)
 
+    def narrowed(self, cue: Cue, terms: Iterable[str]) -> "_Scale":
+        """The same scale over a part of the window."""
+        bar = Bar(self.policy, self._background)
+        return _Scale(msgspec.structs.replace(cue, terms=tuple(terms)), self.noise, self._statistics, bar)
+
+    def shared(self, terms: Iterable[str], told: frozenset[str]) -> tuple[float, float]:
+        """(nats, number) of the whole things that a record of these terms shares with the window."""
+        whole = wholes(term for term in terms if term in self.window)
+        nats = sum(part(term) * self.of(term)[0] * (self.policy.told_weight if term in told else 1.0) for term in whole)
+        return nats, sum(map(part, whole))
+
+    @property
+    def _growth(self) -> float:
+        return max(0.0, math.log(max(1, self._statistics.total) / self.policy.large))
+
     def _bar(self, cue: Cue) -> float:
-        growth = max(0.0, math.log(max(1, self._statistics.total) / self.policy.large))
         higher = self.policy.corrected if cue.corrects else 0.0
         if cue.segment_kind is SegmentKind.RESULT:
             higher -= self.policy.failed  # only failing results are looked up for
-        return max(0.0, self.policy.theta + higher) + growth
+        return max(0.0, self.policy.theta + higher) + self._growth
 
     def stated(self, terms: Iterable[str]) -> float:
         """Which share of the information of a record's terms the event itself holds: rare words say more."""

@@ -72,6 +72,8 @@ class Cue(Frozen, frozen=True, kw_only=True):
     segment_kind: SegmentKind | None = None  # None: a seed pass or a search by a person
     question: bool = False  # the user's own prompt asks something
     corrects: bool = False  # the user's own prompt says what is wrong, and so what is right
+    errors: tuple[str, ...] = ()  # of a failing result: terms that name its error, a class or a code
+    act: tuple[str, ...] = ()  # and the terms of the call that it answers, where it names one
     limit: int = 50
     memory_ids: tuple[str, ...] = ()  # seed pass: these records by id, no search
 

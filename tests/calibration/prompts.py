@@ -1,11 +1,13 @@
 """How often the gate speaks to prompts that no record answers, and to those that one does, by size of store.
 
     python -m tests.calibration.prompts DATA [--sizes 50,500,5000,10000] [--show] [--draw]
+        [--free] [--attention quiet|eager]
     python -m tests.calibration.prompts DATA --tuning
 
 DATA: the folder of all sets. Each prompt opens a session of its own and goes through the real recall, by words alone
-and with the engine. `--tuning` asks the sets that the numbers of the answer door were chosen on; the others only judge
-them. `--draw` writes the curve of docs/explanation/prompts.md. Needs the extra semantic; takes three minutes.
+and with the engine. `--tuning` asks the sets that the numbers of the answer door were chosen on; the others judge
+them. `--free` sets all bars to nought, for what a bar can reach at most. `--draw` writes the curve of
+docs/explanation/prompts.md. Needs the extra semantic; takes four minutes.
 """
 
 import argparse
@@ -18,10 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from host.evaluation.store import memory_id
-from recall.answer import subject
+from recall.answer import AnswerPolicy, subject
+from recall.attention import tuned
 from recall.background import load_background
 from recall.confidence import Bar, ConfidencePolicy
-from recall.contracts import SourceName
+from recall.contracts import Attention, SourceName
 from tests.calibration.asked import LEXICAL, SEMANTIC, Seen, look, stores
 from tests.calibration.drawing import Line, drawn
 from tests.calibration.texts import EVAL, PROMPTS, agent_notes, docs_of, filled, filler, queries_of
@@ -29,6 +32,19 @@ from tests.calibration.texts import EVAL, PROMPTS, agent_notes, docs_of, filled,
 SIZES = (50, 500, 5000, 10_000)
 CURVE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "prompts.svg"
 ARMS = {"words": LEXICAL, "words and meaning": SEMANTIC}
+_NOUGHT = 1e-6
+FREE = AnswerPolicy(
+    surprise=_NOUGHT,
+    surprise_of_one=_NOUGHT,
+    surprise_of_order=_NOUGHT,
+    order_growth=0,
+    coverage=_NOUGHT,
+    phrase_coverage=_NOUGHT,
+    several_coverage=_NOUGHT,
+    order_coverage=_NOUGHT,
+    both=_NOUGHT,
+    both_of_order=_NOUGHT,
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,7 @@ class Tally:
     wrong: int = 0
     shared: int = 0  # the right record shares a word with the prompt
     nearest: int = 0  # no record is nearer by the engine than the right one
+    found: int = 0  # the right record is among those that were looked up
 
     def __str__(self) -> str:
         return f"{self.right} right, {self.wrong} wrong of {self.asked}"
@@ -77,7 +94,9 @@ class Figures:
         return every.right / every.asked
 
 
-ON = ("close", "paraphrase")
+FIRST = ("close", "paraphrase")
+SECOND = ("second close", "second paraphrase")
+ON = (*FIRST, *SECOND)
 OFF = ("off-topic", "agentmem", "real")
 
 
@@ -87,11 +106,17 @@ def records() -> list[str]:
 
 
 def on_topic() -> list[Prompt]:
-    """Prompts that a record answers."""
+    """Prompts that a record answers: the first set, then the second."""
     text = {one["id"]: one["text"] for one in _prompts()["records"]}
-    return [
+    first = [
         Prompt(one["id"], one["prompt"], one["form"], frozenset(text[known] for known in one["answers"]))
         for one in _prompts()["onTopic"]
+    ]
+    asked = json.loads((PROMPTS / "asked.json").read_text(encoding="utf-8"))["prompts"]
+    kinds = {"close": SECOND[0], "paraphrased": SECOND[1]}
+    return [
+        *first,
+        *(Prompt(one["id"], one["text"], kinds[one["style"]], frozenset({text[one["record"]]})) for one in asked),
     ]
 
 
@@ -154,9 +179,10 @@ async def measured(
     arms: Mapping[str, Sequence[str]],
     *,
     show: bool = False,
+    policy: ConfidencePolicy | None = None,
 ) -> Figures:
     """Every prompt asked of every store that holds an answer to it, or that has to hold none."""
-    figures, bar = Figures(), Bar(ConfidencePolicy(), load_background())
+    figures, bar = Figures(), Bar(policy or ConfidencePolicy(), load_background())
     engine = any(SourceName.ENGINE in names for names in arms.values())
     with tempfile.TemporaryDirectory(prefix="prompts-") as folder:
         async with stores(Path(folder), held, engine=engine) as (recall, places):
@@ -187,6 +213,7 @@ def _count(tally: Tally, seen: Seen | None, right: set[str], bar: Bar) -> None:
         tally.wrong += 1
     words = frozenset(subject(seen.cue.focus))
     found = {one.candidate.memory_id: one for one in seen.ranked.ranked}
+    tally.found += not right.isdisjoint(found)
     tally.shared += any(not words.isdisjoint(found[known].candidate.terms) for known in right if known in found)
     cosines = {known: one.confidences.get(SourceName.ENGINE, 0.0) for known, one in found.items()}
     if cosines and max(cosines.values()) > 0:
@@ -201,24 +228,31 @@ def _show(size: int, by: str, prompt: Prompt, seen: Seen | None, right: set[str]
 
 
 def rows(figures: Figures, sizes: Iterable[int]) -> Iterator[str]:
-    """The table of the documents."""
-    yield "| records | by | off-topic | of ours | agentmem | real | on-topic | close | paraphrased | trivial |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    """The tables of the documents."""
+    heads = ("records", "by", "off-topic", "of ours", "agentmem", "real", "first set", "close", "paraphrased")
+    yield f"| {' | '.join((*heads, 'second set', *heads[-2:], 'trivial'))} |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     for size in sizes:
         for by in ARMS:
             off = [f"{100 * figures.spoken(size, by, kinds):.1f} %" for kinds in (OFF, *((kind,) for kind in OFF))]
-            on = [f"{100 * figures.fired(size, by, kinds):.0f} %" for kinds in (ON, *((kind,) for kind in ON))]
+            on = [f"{100 * figures.fired(size, by, kinds):.0f} %" for kinds in _EACH]
             none = figures.of(size, by, ("trivial",))
             yield f"| {size:,} | {by} | {' | '.join([*off, *on])} | {none.right + none.wrong} |"
-    yield ""
-    yield "| records | shares a word: close | paraphrased | nearest by meaning: close | paraphrased |"
-    yield "|---|---|---|---|---|"
-    for size in sizes:
-        tallies = [figures.of(size, "words and meaning", (kind,)) for kind in ON]
-        shares = [f"{one.shared} of {one.asked}" for one in tallies] + [
-            f"{one.nearest} of {one.asked}" for one in tallies
-        ]
-        yield f"| {size:,} | {' | '.join(shares)} |"
+    for title, by, field_ in (
+        ("shares a word", "words and meaning", "shared"),
+        ("found by words", "words", "found"),
+        ("found by either", "words and meaning", "found"),
+        ("nearest by meaning", "words and meaning", "nearest"),
+    ):
+        yield ""
+        yield f"| {title}: records | {' | '.join(ON)} |"
+        yield "|---|---|---|---|---|"
+        for size in sizes:
+            tallies = [figures.of(size, by, (kind,)) for kind in ON]
+            yield f"| {size:,} | {' | '.join(f'{getattr(one, field_)} of {one.asked}' for one in tallies)} |"
+
+
+_EACH = (FIRST, *((kind,) for kind in FIRST), SECOND, *((kind,) for kind in SECOND))
 
 
 def lines(figures: Figures, sizes: Sequence[int]) -> list[Line]:
@@ -226,8 +260,8 @@ def lines(figures: Figures, sizes: Sequence[int]) -> list[Line]:
     found = []
     for by, dash in (("words", True), ("words and meaning", False)):
         for label, colour, kinds, share in (
-            ("close", "#1a7f37", ("close",), figures.fired),
-            ("on-topic, all", "#0969da", ON, figures.fired),
+            ("first set", "#1a7f37", FIRST, figures.fired),
+            ("second set", "#0969da", SECOND, figures.fired),
             ("off-topic", "#cf222e", OFF, figures.spoken),
         ):
             points = tuple((float(size), share(size, by, kinds)) for size in sizes)
@@ -245,6 +279,8 @@ def main() -> None:
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--tuning", action="store_true", help="ask the sets that the numbers were chosen on")
     parser.add_argument("--show", action="store_true", help="print what was handed over wrongly")
+    parser.add_argument("--free", action="store_true", help="all bars of the answer door at nought")
+    parser.add_argument("--attention", type=Attention, choices=list(Attention), default=Attention.NORMAL)
     parser.add_argument("--draw", action="store_true", help="write the curve of the documents")
     options = parser.parse_args()
     sizes = tuple(map(int, options.sizes.split(",")))
@@ -255,7 +291,9 @@ def main() -> None:
             print(f"{size:6} {by:18} {kind:50} {one}")
         return
     held = contents(filler(options.data), sizes)
-    figures = asyncio.run(measured(held, [*on_topic(), *off_topic(), *trivial()], ARMS, show=options.show))
+    asked = [*on_topic(), *off_topic(), *trivial()]
+    policy = tuned(ConfidencePolicy(answer=FREE) if options.free else ConfidencePolicy(), options.attention)
+    figures = asyncio.run(measured(held, asked, ARMS, show=options.show, policy=policy))
     print("\n".join(rows(figures, sizes)))
     if options.draw:
         CURVE.write_text(drawn(lines(figures, sizes)), encoding="utf-8")

@@ -15,9 +15,7 @@ pytestmark = pytest.mark.client
 
 WORDS = "delete the stale stamp file"
 MEMORY = f"SealBrokenError in `make seal`: {WORDS} build/seal.stamp, then run make seal again."
-FAILING = bash(
-    "echo 'make seal: SealBrokenError: the stamp file build/seal.stamp is stale, seal check failed' >&2; exit 2"
-)
+FAILING = bash("echo 'make seal: SealBrokenError: seal check failed' >&2; exit 2")
 UNLOCKING = "wait for the green dot on the board"
 SUMMARY = "Your task is to create a"
 

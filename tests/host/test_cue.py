@@ -1,9 +1,11 @@
 """The cue: what a pass asks of the window of its segment."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from host.cue import asks, build_cue, seed_cue
-from recall.contracts import SegmentKind, SourceKind
+from recall.contracts import Segment, SegmentKind, SourceKind
 from tests.support.builders import a_failure, a_scope, a_segment, a_window
 
 
@@ -77,6 +79,34 @@ def test_only_a_persons_own_prompt_corrects() -> None:
     assert not build_cue(a_segment(said, source_kind=SourceKind.TOOL), a_window()).corrects
     reply = a_segment(said, kind=SegmentKind.REPLY, source_kind=SourceKind.AGENT)
     assert not build_cue(reply, a_window()).corrects
+
+
+def test_a_failing_result_brings_the_name_of_its_error_and_the_call_it_answers() -> None:
+    text = "make seal: SealBrokenException: TypeError (TS2307)"
+    call, other = a_call("make seal", "c1", 1), a_call("make other", "c2", 2)
+    cue = build_cue(a_failure(text, call_id="c1", event_seq=3), a_window(recent=(call, other)))
+    assert cue.errors == ("sealbrokenexcept", "ts2307"), "as terms; what only tells the sort of error is none"
+    assert cue.act == ("make", "seal")
+    assert set(cue.errors) <= set(cue.focus)
+
+
+@pytest.mark.parametrize(
+    "segment",
+    [
+        a_segment("SealBrokenError?"),
+        a_segment("SealBrokenError", kind=SegmentKind.RESULT, ok=True, source_kind=SourceKind.TOOL),
+        a_failure("seal check failed"),
+    ],
+    ids=["prompt", "no failure", "no name"],
+)
+def test_only_a_failing_result_that_names_its_error_brings_one(segment: Segment) -> None:
+    cue = build_cue(segment, a_window(recent=(a_call("make seal", segment.call_id or "c", 1),)))
+    assert (cue.errors, cue.act) == ((), ())
+
+
+@given(st.text(alphabet="AbéR_語.E0123 ", max_size=90).map("{0}Error E_{0} {0}Exception".format))
+def test_no_name_of_an_error_is_too_odd(text: str) -> None:
+    assert all(build_cue(a_failure(text), a_window()).errors)
 
 
 def test_a_seed_cue_asks_for_what_was_shown_and_what_the_session_was_about() -> None:

@@ -247,7 +247,7 @@ def test_a_request_a_failure_and_a_new_task_pass_the_cooldown(segment: Segment, 
 
 def test_every_signal_has_a_weight_and_every_weight_a_signal() -> None:
     assert [name for name, _ in POLICY.weights] == list(SIGNALS)
-    assert POLICY.id == "gate_pre_v2"
+    assert POLICY.id == "gate_pre_v3"
 
 
 def test_acknowledgements_are_a_question_that_others_may_ask() -> None:

@@ -6,6 +6,7 @@ from host.gate_words import (
     asks_to_recall,
     corrects,
     error_classes,
+    error_names,
     hesitates,
     intends,
     is_acknowledgement,
@@ -153,6 +154,24 @@ def test_errors_are_named(text: str, classes: tuple[str, ...]) -> None:
     assert error_classes(text) == classes
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("make seal: SealBrokenError: seal check failed", ("SealBrokenError",)),
+        ("foo.errors.SealBrokenError: x", ("SealBrokenError",)),
+        ("a.ts(3,1): error TS2307: Cannot find module; TS2307", ("TS2307",)),
+        ("error[E0277]: trait bound", ("E0277",)),
+        ("E_TARIFF_LOCK held; ERR_PNPM_OUTDATED_LOCKFILE", ("E_TARIFF_LOCK", "ERR_PNPM_OUTDATED_LOCKFILE")),
+        ("TypeError: x is not a function\nModuleNotFoundError: y", ()),
+        ("java.lang.NullPointerException\nDeprecationWarning: z", ()),
+        ("SHA256 mismatch, RFC3339 expected, HTTP500 answered, EXPECTED, EDITOR, ENOENT, exit 127", ()),
+        ("ERROR: Error: Exception", ()),
+    ],
+)
+def test_an_error_has_a_name_of_its_own_or_tells_only_its_sort(text: str, names: tuple[str, ...]) -> None:
+    assert error_names(text) == names
+
+
 @pytest.mark.parametrize("text", said(INTENTIONS))
 def test_an_agent_that_says_what_comes_next_intends(text: str) -> None:
     assert intends(text)
@@ -200,5 +219,5 @@ def test_looking_and_talking_about_it_is_not_risky(call: str) -> None:
 @given(st.text())
 def test_no_text_is_too_odd(text: str) -> None:
     assert is_empty(text) or not is_acknowledgement(text)
-    assert isinstance((asks_to_recall(text), corrects(text), error_classes(text)), tuple)
+    assert isinstance((asks_to_recall(text), corrects(text), error_classes(text), error_names(text)), tuple)
     assert {intends(text), reports(text), hesitates(text), risky(text)} <= {True, False}

@@ -17,6 +17,7 @@ def test_normal_is_the_policy_as_it_was_calibrated() -> None:
 
 def test_quiet_asks_for_more_at_both_doors_and_eager_for_less() -> None:
     assert (QUIET.theta - POLICY.theta, EAGER.theta - POLICY.theta) == (MORE[Attention.QUIET], MORE[Attention.EAGER])
+    assert (QUIET.named - POLICY.named, EAGER.named - POLICY.named) == (MORE[Attention.QUIET], MORE[Attention.EAGER])
     for field in ANSWER_BARS:
         quiet, normal, eager = (getattr(policy.answer, field) for policy in (QUIET, NORMAL, EAGER))
         assert quiet - normal == pytest.approx(more(Attention.QUIET, "answer")) and more(Attention.QUIET, "answer") > 0
@@ -29,7 +30,7 @@ def test_only_quiet_gives_nothing_because_of_a_reply() -> None:
 
 def test_nothing_else_differs() -> None:
     for policy in (QUIET, EAGER):
-        same = [name for name in POLICY.__struct_fields__ if name not in ("id", "theta", "answer", "replies")]
+        same = [name for name in POLICY.__struct_fields__ if name not in ("id", "theta", "named", "answer", "replies")]
         assert [getattr(policy, name) for name in same] == [getattr(POLICY, name) for name in same]
 
 

@@ -147,6 +147,64 @@ def test_who_corrects_the_agent_states_the_rule_himself() -> None:
     assert sure.weighed[0].bar == pytest.approx(theta + BAR.policy.corrected)
 
 
+SEAL = "SealBrokenError in `make seal`: delete the stale stamp file build/seal.stamp, then run make seal again."
+BROKEN = "SealBrokenError: seal check failed"
+
+
+def failing(output: str, command: str = "", around: str = "", errors: tuple[str, ...] = ("sealbrokenerror",)) -> Cue:
+    cue = cue_of(f"{output}\n{command}\n{around}", focus=output)
+    return structs.replace(cue, errors=errors, act=distinct(command))
+
+
+LONG = " ".join(f"{one}{two}word" for one in "bcdfghjklm" for two in "npqrstvwxz")
+
+
+@pytest.mark.parametrize("around", ["", LONG], ids=["little around it", "much around it"])
+def test_a_failure_that_names_a_records_error_needs_only_the_command_besides(around: str) -> None:
+    sure = ask(failing(BROKEN, "make seal", around), the(OTHER, 1), the(SEAL, 2))
+    assert [one.candidate.memory_id for one in sure.ranked] == [a_memory_id(2)]
+    assert sure.ranked[0].reasons[-1] == "evidence" and sure.ranked[0].score >= sure.ranked[0].bar > 0
+    assert ask(failing(BROKEN, "", around), the(SEAL)).ranked == (), "the error alone is not enough"
+    assert ask(failing(BROKEN, "make seal", around), the(SEAL), named=99.0).ranked == ()
+    assert ask(failing(BROKEN, "make seal", around, errors=()), the(SEAL)).ranked == ()
+
+
+def test_one_other_rare_thing_of_the_output_does_as_well_as_the_command() -> None:
+    record = "G304 of gosec is right about paths from outside."
+    output = "trace.go:41: G304 (gosec)"
+    assert ask(failing(output, around=LONG, errors=("g304",)), the(record)).ranked
+    assert not ask(failing("trace.go:41: G304", around=LONG, errors=("g304",)), the(record)).ranked
+
+
+def test_a_named_error_that_the_session_is_full_of_is_no_news() -> None:
+    loud = noise_of(*[f"{BROKEN} make seal"] * 200)
+    assert not ask(failing(BROKEN, "make seal", LONG), the(SEAL), noise=loud).ranked
+
+
+def test_a_second_record_on_the_same_error_has_to_bring_something_of_its_own() -> None:
+    other = "SealBrokenError in make seal comes from two seals at once."
+    assert ask(failing(BROKEN, "make seal", LONG), the(other)).ranked
+    assert not ask(failing(BROKEN, "make seal", LONG), the(other), told=SEAL).ranked
+
+
+def test_of_records_that_name_the_error_the_one_that_shares_most_is_chosen() -> None:
+    records = [the("SealBrokenError came up in make last week.", 1), the(f"{SEAL} The check takes long.", 2)]
+    sure = ask(failing(BROKEN, "make seal", LONG), *records)
+    assert [one.candidate.memory_id for one in sure.ranked] == [a_memory_id(2)]
+
+
+def test_a_named_error_has_to_share_more_in_a_large_store() -> None:
+    def bar_of(total: int) -> float:
+        statistics = TermStatistics(total=total, counts={})
+        ranked = Ranked(ranked=(the(SEAL),))
+        bar = Bar(structs.replace(BAR.policy, named=4.0), BAR.background)
+        cue = failing(BROKEN, "make seal", LONG)
+        return confident(ranked, cue, noise_of(FAILURE, total=500), statistics, bar).ranked[0].bar
+
+    assert bar_of(1_000) == pytest.approx(4.0)
+    assert bar_of(10_000) == pytest.approx(4.0 + math.log(10))
+
+
 NAME = "calculatePromptAttributionAtStart stands in strategy/manual_commit_hooks.go beside the calls for a fixture."
 
 
