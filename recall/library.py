@@ -102,6 +102,7 @@ class Library:
             version=now_in.version,
             now=now,
             held=now_in.held,
+            kept=now_in.kept,
             health=self._catalogue.health,
             unfinished=now_in.unfinished | self._catalogue.behind(),
         )

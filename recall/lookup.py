@@ -2,12 +2,13 @@
 
 A search asks the rarest terms first, until POSTINGS row ids or TERMS terms (spec of retrieval, section 5), takes the
 DEPTH records with the largest sum of idf, and scores these by BM25 over everything asked. All statistics are those of
-the visible scopes: a record of another workspace is neither read nor counted, and changes no score.
+the visible scopes: a record of another workspace is neither read nor counted, and changes no score (invariant 1).
 """
 
 import json
 import math
 import sqlite3
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from recall.contracts import (
     TermStatistics,
     visible_scopes,
 )
+from recall.kept import Kept, Known, Reads
 from recall.providers import loaded_by
 from recall.tables import meta
 from recall.tally import token
@@ -39,6 +41,7 @@ _RECORD = (
     " FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
 )
 _SCORED = _RECORD.replace("r.byte_start", "r.byte_start, r.counts, r.length")
+_POSTINGS = "SELECT (SELECT group_concat(rowid) FROM posting WHERE posting MATCH j.value) FROM json_each(?) j"
 _TIMED = (
     "SELECT id, terms FROM record WHERE scope = ? AND searchable = 1"
     " AND (valid_from IS NOT NULL OR expires IS NOT NULL) AND (valid_from > ? OR expires <= ?)"
@@ -81,8 +84,10 @@ class Searched(NamedTuple):
     statistics: TermStatistics
 
 
-def search(connection: sqlite3.Connection, asked: Search, view: View) -> Searched:
-    """Eligible records that hold any of the terms, best first; scores are positive, higher is better."""
+def search(connection: sqlite3.Connection, asked: Search, view: View, kept: Kept | None = None) -> Searched:
+    """Eligible records that hold any of the terms, best first; scores are positive, higher is better. `kept`: what was
+    read before, and is read now."""
+    reads = _reads(connection, kept)
     sight = _sight(connection, view)
     held = _held(connection, asked.terms, sight)
     counts = _counts(held, sight)
@@ -93,16 +98,15 @@ def search(connection: sqlite3.Connection, asked: Search, view: View) -> Searche
             weights[term] = PARTIAL * _idf(count, sight.records)
     chosen = _rarest(asked.terms, held, weights)
     depth = max(DEPTH, min(3 * DEPTH, DEPTH * DEPTH_TERMS // max(1, len(chosen))), asked.limit)
-    best = _best(_gather(connection, chosen, held, weights), sight.untimely, depth)
-    scored: list[tuple[float, str, float, Row, Sequence[str]]] = []
-    for row in connection.execute(_SCORED + " WHERE r.id IN (SELECT value FROM json_each(?))", (json.dumps(best),)):
-        terms = row[2].split("\n")
-        score, matched = _bm25(row, terms, weights, sight.mean_length)
-        scored.append((-score, row[6], matched, row, terms))
+    best = _best(_gather(connection, chosen, held, weights, reads), sight.untimely, depth)
+    scored: list[tuple[float, str, float, Known]] = []
+    for known in _known(connection, best, reads.records):
+        score, matched = _bm25(known, weights, sight.mean_length)
+        scored.append((-score, known.memory_id, matched, known))
     scored.sort(key=_by_score)
     candidates = [
-        _candidate(row, terms, SourceName.LEXICAL, (-score, min(1.0, matched / whole) if whole else 0.0))
-        for score, _, matched, row, terms in scored[: asked.limit]
+        _found(known, -score, min(1.0, matched / whole) if whole else 0.0)
+        for score, _, matched, known in scored[: asked.limit]
     ]
     return Searched(candidates, TermStatistics(total=sight.records, counts=counts))
 
@@ -254,49 +258,93 @@ def _rarest(terms: Sequence[str], held: Held, weights: Mapping[str, float]) -> l
     return chosen
 
 
+def _reads(connection: sqlite3.Connection, kept: Kept | None) -> Reads:
+    found = None if kept is None else meta(connection)
+    return Reads() if kept is None or found is None else kept.at(found.version, found.epoch)
+
+
 def _gather(
-    connection: sqlite3.Connection, chosen: Sequence[str], held: Held, weights: Mapping[str, float]
-) -> dict[str, float]:
-    """row id (as SQLite prints it) -> sum of the weights of the chosen terms that the record holds."""
-    wanted = [(term, scope) for term in chosen for scope, found in held.items() if term in found]
-    questions = json.dumps([f'"{token(scope, term)}"' for term, scope in wanted])
-    rows = connection.execute(
-        "SELECT (SELECT group_concat(rowid) FROM posting WHERE posting MATCH j.value) FROM json_each(?) j", (questions,)
-    )
-    sums: dict[str, float] = {}
+    connection: sqlite3.Connection, chosen: Sequence[str], held: Held, weights: Mapping[str, float], reads: Reads
+) -> dict[int, float]:
+    """row id -> sum of the weights of the chosen terms that the record holds."""
+    wanted = [(term, token(scope, term)) for term in chosen for scope, found in held.items() if term in found]
+    postings = _postings(connection, [one for _, one in wanted], reads)
+    sums: dict[int, float] = {}
     so_far = sums.get
-    for (term, _), (found,) in zip(wanted, rows, strict=True):
+    for (term, _), rows in zip(wanted, postings, strict=True):
         weight = weights[term]
-        for row in found.split(",") if found else ():
+        for row in rows:
             sums[row] = so_far(row, 0.0) + weight
     return sums
 
 
-def _best(sums: dict[str, float], untimely: Iterable[int], most: int) -> list[int]:
+def _postings(connection: sqlite3.Connection, tokens: Sequence[str], reads: Reads) -> list["array[int]"]:
+    """The rows that hold each of the tokens. Only those that nobody has asked for yet are asked for, but always one: a
+    table that is broken is noticed by the next who asks."""
+    missing = [one for one in tokens if one not in reads.postings] or tokens[:1]
+    read: dict[str, array[int]] = {}
+    if missing:
+        asked = json.dumps([f'"{one}"' for one in missing])
+        for one, (found,) in zip(missing, connection.execute(_POSTINGS, (asked,)), strict=True):
+            read[one] = array("q", map(int, found.split(",") if found else ()))
+            reads.add(one, read[one])
+    return [read[one] if one in read else reads.postings[one] for one in tokens]
+
+
+def _best(sums: dict[int, float], untimely: Iterable[int], most: int) -> list[int]:
     """The row ids with the largest sums, of equal ones the newest rows."""
     for row in untimely:
-        sums.pop(str(row), None)
+        sums.pop(row, None)
     ordered = sorted(sums.values(), reverse=True)
     least = ordered[most - 1] if len(ordered) >= most else 0.0
-    rows = [(-total, -int(row)) for row, total in sums.items() if total >= least]
+    rows = [(-total, -row) for row, total in sums.items() if total >= least]
     return [-row for _, row in sorted(rows)[:most]]
 
 
-def _bm25(row: Row, terms: Sequence[str], weights: Mapping[str, float], mean_length: float) -> tuple[float, float]:
-    """(score, sum of the weights of the matched terms) of a record with its terms, counts and length."""
-    counts, length = row[10], row[11]
-    norm = SATURATION * (1 - LENGTH + LENGTH * length / mean_length)
-    matched = sum(filter(None, map(weights.get, terms[len(counts) :])))
+def _known(connection: sqlite3.Connection, ids: Sequence[int], held: dict[int, Known]) -> list[Known]:
+    """The records of these rows. Only those that nobody has read yet are read, but always one, as of the postings."""
+    missing = [row for row in ids if row not in held] or ids[:1]
+    if missing:
+        question = _SCORED + " WHERE r.id IN (SELECT value FROM json_each(?))"
+        held.update({row[0]: _as_read(row) for row in connection.execute(question, (json.dumps(missing),))})
+    return [known for row in ids if (known := held.get(row))]
+
+
+def _as_read(row: Row) -> Known:
+    terms, counts = tuple(row[2].split("\n")), row[10]
+    return Known(
+        memory_id=row[6],
+        terms=terms,
+        once=terms[len(counts) :],
+        counts=counts,
+        length=row[11],
+        row=row,
+    )
+
+
+def _bm25(known: Known, weights: Mapping[str, float], mean_length: float) -> tuple[float, float]:
+    """(score, sum of the weights of the matched terms) of a record."""
+    norm = SATURATION * (1 - LENGTH + LENGTH * known.length / mean_length)
+    matched = sum(filter(None, map(weights.get, known.once)))
     score = matched * (SATURATION + 1) / (1 + norm)
-    for term, count in zip(terms, counts, strict=False):  # the first ones, those that occur more than once
+    for term, count in zip(known.terms, known.counts, strict=False):  # the first ones occur more than once
         if term in weights:
             matched += weights[term]
             score += weights[term] * count * (SATURATION + 1) / (count + norm)
     return score, matched
 
 
-def _by_score(one: tuple[float, str, float, Row, Sequence[str]]) -> tuple[float, str]:
+def _by_score(one: tuple[float, str, float, Known]) -> tuple[float, str]:
     return one[0], one[1]
+
+
+def _found(known: Known, score: float, confidence: float) -> Candidate:
+    """The candidate of a record that was searched for."""
+    candidate = known.candidate
+    if candidate is None:
+        candidate = known.candidate = _candidate(known.row, known.terms, SourceName.LEXICAL, (0.0, 0.0))
+        known.row = ()
+    return msgspec.structs.replace(candidate, score=score, confidence=confidence)
 
 
 def of_kind(row: Row) -> Candidate:

@@ -259,7 +259,9 @@ def _unseen(
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.HELD_OUT))
         elif shown.read.get(candidate.memory_id) == candidate.record_digest:
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.ALREADY_READ))
-        elif _said(one, given, policy) or any(_stands_in(one, mask, file, policy) for mask, file in files):
+        elif (given and _said(one, given, policy)) or (
+            files and any(_stands_in(one, mask, file, policy) for mask, file in files)
+        ):
             dropped.append(Drop(id=candidate.memory_id, reason=DropReason.SHOWN_ALIKE))
         else:
             kept.append(one)
@@ -305,14 +307,16 @@ def _twins(fresh: Sequence[_One]) -> Mapping[str, Collection[str]]:
 
 
 def _redundant(
-    one: _One, kept: Mapping[str, _One], near: Iterable[_One], twins: Iterable[str], policy: RankPolicy
+    one: _One, kept: Mapping[str, _One], near: Iterable[_One], twins: Collection[str], policy: RankPolicy
 ) -> DropReason | None:
     """Whether what is kept says it already. `near`, `twins`: of this one, kept or not."""
     text = one.candidate.payload
-    if any(twin in kept and not _differ(text[:COMPARED], kept[twin].candidate.payload[:COMPARED]) for twin in twins):
+    if twins and any(
+        twin in kept and not _differ(text[:COMPARED], kept[twin].candidate.payload[:COMPARED]) for twin in twins
+    ):
         return DropReason.PARAPHRASE
     close = [two for two in near if two.candidate.memory_id in kept and one.overlaps(two, policy.same_topic)]
-    if any(_same(text, two.candidate.payload, one.terms, two.terms, policy) for two in close):
+    if close and any(_same(text, two.candidate.payload, one.terms, two.terms, policy) for two in close):
         return DropReason.NEAR_DUPLICATE
     return DropReason.SAME_TOPIC if len(close) >= policy.restatements else None
 

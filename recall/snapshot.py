@@ -11,6 +11,7 @@ from recall import lookup
 from recall.contracts import Candidate, Database, Millis, RuntimeScope, ScopeRef, TermStatistics, visible
 from recall.errors import ArmUnavailable, IndexFault
 from recall.hot import Hot
+from recall.kept import Kept
 from recall.lookup import Search, View
 
 T = TypeVar("T")
@@ -57,6 +58,7 @@ class Snapshot:
     version: str
     now: Millis
     held: Hot = field(default_factory=Hot)
+    kept: Kept = field(default_factory=Kept)
     health: Health = field(default_factory=Health)
     unfinished: frozenset[ScopeRef] = frozenset()  # scopes of roots that are being taken in for the first time
     counted: dict[RuntimeScope, tuple[frozenset[str], TermStatistics]] = field(default_factory=dict)  # by `match`
@@ -69,7 +71,7 @@ class Snapshot:
         Raises IndexFault when the index cannot be read.
         """
         asked = Search(terms=terms, limit=limit, prefix=prefix)
-        found = await self._ask(lambda connection: lookup.search(connection, asked, self._view(scope)))
+        found = await self._ask(lambda connection: lookup.search(connection, asked, self._view(scope), self.kept))
         self.counted[scope] = frozenset(terms), found.statistics
         return found.candidates
 

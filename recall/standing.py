@@ -13,6 +13,7 @@ from recall.chores import Chores
 from recall.contracts import Rebuildable, ScopeRef
 from recall.hot import HOT, SLACK, Hot
 from recall.indexing import Applied
+from recall.kept import Kept
 from recall.snapshot import Health
 
 SETTLE_SECONDS = 1.0  # how long after a change what it left is put in order
@@ -31,6 +32,7 @@ class Standing:
         self.unfinished: frozenset[ScopeRef] = frozenset()  # of roots that were not taken in to the end
         self.outdated = False  # the tables answer, but not as they should
         self.held = Hot()  # for the fallback scan
+        self.kept = Kept()  # what look-ups have read of the tables at this version
         self._index = index
         self._written_by = written_by
         self._health = health
@@ -60,6 +62,7 @@ class Standing:
         found = await self._index.read(tables.meta)
         assert found is not None
         self.version, self.epoch = found.version, found.epoch
+        self.kept = Kept(self.version, self.epoch)
         self.outdated = found.reader != self._written_by
         await self.roots_changed()
         await self._hold()
@@ -68,6 +71,7 @@ class Standing:
     async def told(self, applied: Applied) -> None:
         """A transaction was committed."""
         self.version = applied.version
+        self.kept = Kept(self.version, self.epoch)
         if not applied.listed and not applied.unlisted:
             return
         few = list(applied.listed) if len(applied.listed) <= SLACK else []

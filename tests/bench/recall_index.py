@@ -22,6 +22,7 @@ from recall.contracts import Cue, CuePart, EventType, Origin, RuntimeScope, Scop
 from recall.engine import Engine, EngineSetup, EngineState
 from recall.fallback import Breaker
 from recall.fusion import FusionPolicy, fuse
+from recall.kept import Kept
 from recall.library import Library, Root
 from recall.sources.engine import engine_source
 from tests.bench import corpus, recorded
@@ -239,10 +240,11 @@ def lexical(recall: Recall) -> list[Arm]:
 
 
 def asking(recall: Recall, arms: Sequence[Arm]) -> Ask:
-    """A look-up as a pass makes it: text → cue → association → fusion → numbers of records, best first."""
+    """A look-up as a pass makes it: text → cue → association → fusion → numbers of records, best first. Nothing is kept
+    of the look-ups before: the same events come again in every round."""
 
     async def ask(kind: str, text: str) -> list[int]:
-        index = recall.library.snapshot(CLOCK.now())
+        index = replace(recall.library.snapshot(CLOCK.now()), kept=Kept())
         found = await associate(_cue(kind, text), index, arms, AssociationPolicy(budget_seconds=5.0), CLOCK.micros)
         assert not [arm for arm in found.arms if arm.shortfall], found.arms
         fused, _ = fuse(found.candidates, FusionPolicy())

@@ -1,7 +1,12 @@
 """Which of two records takes the other back, on pairs made up for this test."""
 
-import pytest
+from itertools import product
 
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recall import contradiction
 from recall.contradiction import COMPARED, contradicts, reading
 
 TAKEN_BACK = [  # (newer, older)
@@ -64,3 +69,41 @@ def test_only_the_beginning_of_a_long_text_is_compared() -> None:
     assert contradicts(f"{newer} {filler}", f"{older} {filler}")
     assert not contradicts(f"{filler} {newer}", older)
     assert len(reading(filler).clauses) <= COMPARED // len("a b, ")
+
+
+FRAGMENTS = [*dict.fromkeys(sentence for pair in TAKEN_BACK + BOTH_HOLD for sentence in pair)]
+SLOTS = ("the", "port", "is", "8080", "9090", "deploy", "uses", "yarn", "pnpm", "not", "on", "超", "时", "为")
+texts = st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=3).map(" ".join)
+tokens = st.lists(st.sampled_from(SLOTS), max_size=5).map(tuple)
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts, texts)
+def test_what_is_not_looked_at_more_closely_shows_none_of_the_signs(newer: str, older: str) -> None:
+    one, two = reading(newer), reading(older)
+    signs = (contradiction._other_slot, contradiction._opposite, contradiction._replaces)
+
+    if not one.may_take_back(two):
+        assert [sign(one, two) for sign in signs] == [False, False, False]
+
+
+def test_most_texts_of_other_matters_are_not_looked_at_more_closely() -> None:
+    plain = [reading(text) for text in FRAGMENTS if not reading(text).denies and not reading(text).replaced]
+    looked = [one.may_take_back(two) for one, two in product(plain, plain) if one is not two]
+
+    assert sum(looked) < 0.2 * len(looked)
+    assert all(reading(newer).may_take_back(reading(older)) for newer, older in TAKEN_BACK)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tokens, tokens, tokens, tokens)
+@example(("the", "port", "is"), ("8080",), ("9090",), ())
+def test_two_sentences_that_are_not_matched_have_no_slot_that_differs(
+    before: tuple[str, ...], this: tuple[str, ...], that: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    one, two = ("deploy", *before, *this, *after), ("deploy", *before, *that, *after)
+    found = contradiction._slot_differs(one, two)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contradiction, "_ends_alike", lambda *_: len(one))
+        assert contradiction._slot_differs(one, two) is found

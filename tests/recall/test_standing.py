@@ -68,6 +68,19 @@ async def test_what_a_transaction_changed_is_known_at_once(ground: Ground) -> No
     await ground.put("a.md", a_memory("One.", memory_id=a_memory_id(1)))
 
     assert ground.held() == {a_memory_id(1)} and len({first, second, ground.standing.version}) == 3
+
+
+async def test_what_was_read_is_let_go_with_the_version_it_was_read_at(ground: Ground) -> None:
+    await ground.put("a.md", a_memory("One.", memory_id=a_memory_id(1)))
+    kept = ground.standing.kept
+    reads = kept.at(ground.standing.version, ground.standing.epoch)
+    assert kept.at(ground.standing.version, ground.standing.epoch) is reads
+
+    await ground.put("a.md")
+
+    assert ground.standing.kept is not kept
+    await ground.standing.stand()
+    assert ground.standing.kept is not kept
     await ground.standing.roots_changed()
     assert ground.standing.unfinished == {a_workspace_scope()}
 
