@@ -105,6 +105,7 @@ DECIDED: Mapping[str, str] = MappingProxyType(  # what the user did with a memor
         "unpinned": "unpinned",
     }
 )
+BEYOND = "it cleared the bar and was not the one: another stood first, or it shares too few things with this very event"
 
 
 def sentence(reason: str) -> str:
@@ -205,10 +206,19 @@ def _looked(entry: AuditEntry) -> Iterator[str]:
 
 
 def _fate(candidate: CandidateTrace) -> str:
-    evidence = f"match {_share(candidate.mass)}, agreement {_share(candidate.agree)}"
+    evidence = f"match {_share(candidate.mass)}, agreement {_share(candidate.agree)}{_margin(candidate)}"
     if candidate.kept:
         return f"kept {candidate.memory_id}: {evidence}"
-    return f"left out {candidate.memory_id}: {sentence(candidate.drop_reason or 'below-bar')} ({evidence})"
+    reason = candidate.drop_reason or "below-bar"
+    beyond = reason == "below-bar" and candidate.margin is not None and candidate.margin >= 0
+    return f"left out {candidate.memory_id}: {BEYOND if beyond else sentence(reason)} ({evidence})"
+
+
+def _margin(candidate: CandidateTrace) -> str:
+    """How far its score is from the bar of its door; nothing where no bar was asked."""
+    if candidate.margin is None:
+        return ""
+    return f", {_share(abs(candidate.margin))} {'over' if candidate.margin >= 0 else 'short of'} the bar"
 
 
 def _trigger(entry: AuditEntry) -> str:

@@ -39,6 +39,14 @@ class Verdict(StrEnum):
     LESS = "less"
 
 
+class LeftOut(StrEnum):
+    """Why a drawn packet is not compared."""
+
+    NO_STEP = "no-step"  # its session has gone no step further, as far as its host tells of steps
+    ERASED = "erased"  # a memory of it was forgotten, and with it the text that says what to look for
+    NO_EVENTS = "no-events"  # the log does not hold the events around it any more
+
+
 class Trial(Frozen, frozen=True, kw_only=True):
     """A packet that was drawn. `event_seq`, `step`: where its session stood; `failed`: by a failing result."""
 
@@ -77,7 +85,8 @@ class Difference(Frozen, frozen=True, kw_only=True):
 
 class Measured(Frozen, frozen=True, kw_only=True):
     """Packets given beside packets kept back. `given` and `held_out`: how many were drawn and had a step after them;
-    `delivered`: how many of the given reached the agent. `share`: what is kept back now."""
+    `delivered`: how many of the given reached the agent. `share`: what is kept back now. `left_out`: drawn packets that
+    are not compared, by the reason."""
 
     share: float
     steps: int
@@ -86,6 +95,7 @@ class Measured(Frozen, frozen=True, kw_only=True):
     delivered: int
     held_out: int
     outcomes: tuple[Difference, ...]
+    left_out: dict[LeftOut, int] = {}
 
 
 class Stats(Frozen, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from recall.workspace import workspace_key
 LATEST = 50  # passes, or deliveries, that are looked through for a memory
 KEPT = 1_000  # feedback entries that advice looks at
 GIVEN = (InboxState.CLAIMED, InboxState.DELIVERED)
+OF_PACKETS = (Opinion.USEFUL, Opinion.NOISE, Opinion.LATE)  # said of being handed over; the others of what it says
 
 
 class FeedbackParams(Frozen, frozen=True, kw_only=True):
@@ -95,6 +96,11 @@ class Feedback:
             packet = await self._last_packet(memory_id)
             if packet is not None:
                 return await self._judged(packet, scope.workspace, params.opinion)
+            if params.opinion in OF_PACKETS:
+                raise invalid(
+                    f"No packet that is kept carried this memory: nothing was {params.opinion}.",
+                    "Say missed when it should have come, wrong or harmful of what it says.",
+                )
         entry = of_feedback(params.opinion, memory_id, self._parts.clock.now())
         entry = msgspec.structs.replace(entry, note=self._parts.audit.ref(scope.workspace))
         nearest = await self._nearest(memory_id) if params.opinion is Opinion.MISSED else None

@@ -5,13 +5,14 @@ between changes no answer.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from governance.contracts import AuditEntry, AuditFilter, AuditKind
 from governance.metrics import EMPTY, fold
-from governance.outcomes import FEWEST, HOLDOUT, Measured, Outcome, Stats, Trial, compare, trials
+from governance.outcomes import FEWEST, HOLDOUT, LeftOut, Measured, Outcome, Stats, Trial, compare, trials
 from host.outcomes import Scene, complete, facts, happened
 from host.parts import Parts
 from host.runtime import USER_KEY
@@ -63,13 +64,16 @@ class Measuring:
         """The refs of the sessions that were last in this workspace."""
         sessions = await self._parts.eventlog.sessions(SESSIONS)
         wanted = workspace_key(workspace)
-        keys = {path: workspace_key(path) for path in {session.workspace for session in sessions}}
+        paths = {session.workspace for session in sessions}
+        keys = await asyncio.to_thread(lambda: {path: workspace_key(path) for path in paths})  # the disk may be slow
         refs = self._parts.audit.ref
         return frozenset(refs(one.session_id) for one in sessions if keys[one.workspace] == wanted)
 
     async def _measured(self, drawn: Sequence[Trial]) -> Measured:
         policy = self._parts.host.policy.holdout
-        seen = [(trial, found) for trial in drawn if (found := await self._happened(trial)) is not None]
+        looked_at = [(trial, await self._happened(trial)) for trial in drawn]
+        seen = [(trial, found) for trial, found in looked_at if not isinstance(found, LeftOut)]
+        left_out = Counter(found for _, found in looked_at if isinstance(found, LeftOut))
         held_out = sum(trial.held_out for trial, _ in seen)
         return Measured(
             share=policy.share,
@@ -79,21 +83,23 @@ class Measuring:
             delivered=sum(trial.delivered for trial, _ in seen),
             held_out=held_out,
             outcomes=compare((trial.held_out, found) for trial, found in seen),
+            left_out={why: left_out[why] for why in LeftOut if left_out[why]},
         )
 
-    async def _happened(self, trial: Trial) -> dict[Outcome, bool] | None:
-        """What followed one packet; None when it is not known: the packet or its events are gone, or nothing came."""
+    async def _happened(self, trial: Trial) -> dict[Outcome, bool] | LeftOut:
+        """What followed one packet, or why that is not known."""
         slot = await self._parts.inbox.find(trial.packet_id)
-        if slot is None or not slot.packet.rendered:  # erased since
-            return None
+        if slot is None or not slot.packet.rendered:
+            return LeftOut.ERASED
         packet = slot.packet
         session, agent = packet.context_cursor.session_id, packet.agent_id
         scene = await self._scene(trial, session, agent)
         if not scene.before:
-            return None
+            return LeftOut.NO_EVENTS
         places = await self._places([item.memory_id for item in packet.items], session, scene.before[-1].workspace)
         texts = [text for item in packet.items for text in (item.title or "", item.text)]
-        return happened(facts(texts, places), scene, failed=trial.failed)
+        found = await asyncio.to_thread(_compared, texts, places, scene, trial.failed)  # much may be named, and done
+        return LeftOut.NO_STEP if found is None else found
 
     async def _scene(self, trial: Trial, session: str, agent: str) -> Scene:
         """The events around a packet, as many as can matter."""
@@ -124,6 +130,10 @@ class Measuring:
                 record, locator = found
                 places += [locator.source_file, *([record.about.path] if record.about else [])]
         return places
+
+
+def _compared(texts: Sequence[str], places: Sequence[str], scene: Scene, failed: bool) -> dict[Outcome, bool] | None:
+    return happened(facts(texts, places), scene, failed=failed)
 
 
 def _summed(counts: dict[str, int], place: int) -> dict[str, int]:

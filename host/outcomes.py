@@ -6,7 +6,6 @@ given or kept back, so both are judged alike.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 from pathlib import PurePosixPath
 
 import msgspec
@@ -26,7 +25,7 @@ yaml yml zig zsh
 _NAMES = "Makefile|Dockerfile|Justfile|Rakefile|Gemfile|Procfile|Jenkinsfile"
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,10}://\S+")
 _FILE = re.compile(
-    rf"(?<![\w.@/~-])(?:~?/)?(?:[\w@.+-]+/)*(?:[\w@+-][\w@.+-]*\.(?:{'|'.join(_EXTENSIONS.split())})|{_NAMES})(?![\w/-])",
+    rf"(?<![\w.@/~+-])(?:~?/)?(?:[\w@.+-]+/)*(?:[\w@+-][\w@.+-]*\.(?:{'|'.join(_EXTENSIONS.split())})|{_NAMES})(?![\w/-])",
     re.ASCII,  # Chinese stands beside a name without a space
 )
 _SPAN = re.compile(r"`([^`\n]{3,300})`")
@@ -42,22 +41,40 @@ helm just kubectl make mvn mypy nox npm npx pip pnpm podman poetry pre-commit ps
 rustup systemctl terraform tox uv uvx yarn
 """
 _PLAIN = re.compile(rf"(?<![\w./-])({'|'.join(_PROGRAMS.split())}) ([\w@:/=.-]*\w)(?: ([\w@:/=.-]*\w))?", re.ASCII)
-_STOP = frozenset(
-    {
-        *("a", "an", "and", "as", "at", "before", "by", "for", "from", "if", "in", "into", "is", "it", "not", "of"),
-        *("on", "or", "that", "the", "then", "to", "was", "when", "with"),
-    }
+# In prose a word after a program may be part of the sentence ("make sure", "pytest says"): what belongs to a command is
+# told by a sign that no word has (`-x`, `tests/host`), or stands here.
+_LETTERS = re.compile(r"[A-Za-z]+")
+_SUBCOMMANDS = """
+add api apply audit bench blame branch build check checkout ci clean clippy clone commit compile compose config create
+delete deploy describe destroy dev diff doc downgrade env exec fetch fmt format freeze generate get init install lint
+list lock logs merge mod mv outdated pack package pip plan pr publish pull push rebase release remote remove reset
+restart restore revert revision rm rollout run scale serve show start stash stop submodule sync tag tap test tidy
+uninstall up update upgrade validate verify version vet watch worktree
+"""
+_ARGUMENTS_ALONE = (
+    "curl just mypy npx psql pytest python python3 uvx"  # no subcommands, or such as are a sentence's words
+)
+_LEADS_ON = "-e -m compose exec mod pip pr remote run stash submodule worktree"  # a name follows
+_STOP = """
+a again alone an and are as at because before but by can dies does ends fails failed for from has if in instead into is
+it must needs not of on once only or prints reports runs says sets should so takes that the then to was when while will
+with works
+"""
+_subcommands, _alone, _leads_on, _stop = (
+    frozenset(words.split()) for words in (_SUBCOMMANDS, _ARGUMENTS_ALONE, _LEADS_ON, _STOP)
 )
 _BEFORE_PROGRAM = frozenset({"sudo", "time", "env", "exec", "command"})
 _SHELL = "shell"
 
+MOST_NAMED = 64  # files, and commands, of a packet that are looked for
+LONGEST_COMMAND = 8_192  # characters of a shell call that are looked at: beyond are the files it writes
 _payload = msgspec.json.Decoder(EventPayload)
 
 
 class Facts(Frozen, frozen=True, kw_only=True):
     """What a packet names. A command is its words, the program first, placeholders left out.
 
-    Commands are found in code of two words or more and, outside code, where a known program is followed by one or two.
+    Commands are found in code of two words or more and, outside code, where a known program is followed by its words.
     """
 
     files: tuple[str, ...] = ()
@@ -79,7 +96,7 @@ def facts(texts: Iterable[str], places: Iterable[str]) -> Facts:
     said = [_URL.sub(" ", text) for text in texts]
     files = dict.fromkeys([*places, *(name for text in said for name in _FILE.findall(text))])
     commands = dict.fromkeys(command for text in said for command in _commands(text))
-    return Facts(files=tuple(files), commands=tuple(commands))
+    return Facts(files=tuple(files)[:MOST_NAMED], commands=tuple(commands)[:MOST_NAMED])
 
 
 def happened(named: Facts, scene: Scene, *, failed: bool) -> dict[Outcome, bool] | None:
@@ -90,12 +107,14 @@ def happened(named: Facts, scene: Scene, *, failed: bool) -> dict[Outcome, bool]
         return None
     events = [event for _, event in within]
     found = {Outcome.CORRECTED: any(_corrects(event) for event in events)}
-    files = [name for name in named.files if not any(_opens(event, [name]) for event in scene.before)]
-    commands = [command for command in named.commands if not any(_runs(event, [command]) for event in scene.before)]
+    earlier, later = _acts(scene.before), _acts(events)
+    opened, run = _opened(named.files, earlier), _run(named.commands, earlier)
+    files = [name for name in named.files if name not in opened]
+    commands = [command for command in named.commands if command not in run]
     if files:
-        found[Outcome.FILE_OPENED] = any(_opens(event, files) for event in events)
+        found[Outcome.FILE_OPENED] = bool(_opened(files, later))
     if commands:
-        found[Outcome.COMMAND_USED] = any(_runs(event, commands) for event in events)
+        found[Outcome.COMMAND_USED] = bool(_run(commands, later))
     if failed:
         found[Outcome.FAILURE_REPEATED] = _repeats(scene.before, events)
     return found
@@ -125,35 +144,62 @@ def _corrects(event: EventEnvelope) -> bool:
     return segment is not None and segment.source_kind is SourceKind.USER and corrects(segment.text)
 
 
-def _opens(event: EventEnvelope, files: Sequence[str]) -> bool:
-    """A tool was called on one of the files, or a shell command names it."""
-    payload = _of(event, EventType.TOOL_CALL)
-    if payload is None:
-        return False
-    paths = [payload.path] if payload.path else []
-    if payload.tool == _SHELL and payload.args:
-        paths += [word.strip("'\"") for word in payload.args.split()]
-    return any(_same_file(name, path) for path in paths for name in files)
+class _Acts(Frozen, frozen=True, kw_only=True):
+    """What some events did: paths that tools were called on or that shell commands name, and the words of each command,
+    its program first."""
+
+    paths: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
 
 
-def _same_file(name: str, path: str) -> bool:
-    """Whether a path ends with all of a name's parts: a name is often shorter than the path."""
-    named, given = (tuple(part for part in PurePosixPath(one).parts if part not in ("/", "~")) for one in (name, path))
-    return bool(named) and given[-len(named) :] == named
+def _acts(events: Iterable[EventEnvelope]) -> _Acts:
+    """Each path and command once: what is looked for in it may be much."""
+    paths, lines = dict[str, None](), dict[tuple[str, ...], None]()
+    for event in events:
+        payload = _of(event, EventType.TOOL_CALL)
+        if payload is None:
+            continue
+        if payload.path:
+            paths[payload.path] = None
+        if payload.tool == _SHELL and payload.args:
+            args = payload.args[:LONGEST_COMMAND]
+            paths |= dict.fromkeys(word.strip("'\"") for word in args.split())
+            lines |= dict.fromkeys(tuple(words) for line in _CUT.split(args) if (words := _words(line)))
+    return _Acts(paths=tuple(paths), lines=tuple(lines))
 
 
-def _runs(event: EventEnvelope, commands: Sequence[tuple[str, ...]]) -> bool:
-    """A shell call holds a command of the same program with at least the words that were named."""
-    payload = _of(event, EventType.TOOL_CALL)
-    if payload is None or payload.tool != _SHELL or not payload.args:
-        return False
-    lines = [_words(line) for line in _CUT.split(payload.args)]
-    return any(
-        _program(line[0]) == _program(command[0]) and set(command[1:]) <= set(line[1:])
-        for line in lines
-        if line
-        for command in commands
-    )
+def _opened(names: Iterable[str], acts: _Acts) -> set[str]:
+    """Which of the files a path of the acts names. A name is often shorter than the path: all its parts end it."""
+    ends: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for name in names:
+        parts = _parts(name)
+        if parts:
+            ends.setdefault(parts[-1], []).append((name, parts))
+    found: set[str] = set()
+    for path in acts.paths:
+        last = path.rstrip("/").rpartition("/")[2]
+        if last in ends or last == ".":
+            given = _parts(path)
+            same = ends.get(given[-1], ()) if given else ()
+            found |= {name for name, parts in same if given[-len(parts) :] == parts}
+    return found
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in PurePosixPath(path).parts if part not in ("/", "~"))
+
+
+def _run(commands: Iterable[tuple[str, ...]], acts: _Acts) -> set[tuple[str, ...]]:
+    """Which of the commands were run: the same program with at least the words that were named."""
+    wanted: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for command in commands:
+        wanted.setdefault((_program(command[0]), command[1]), []).append(command)
+    found: set[tuple[str, ...]] = set()
+    for line in acts.lines:
+        program, words = _program(line[0]), frozenset(line[1:])
+        for word in words:
+            found |= {command for command in wanted.get((program, word), ()) if words.issuperset(command[1:])}
+    return found
 
 
 def _repeats(before: Sequence[EventEnvelope], events: Sequence[EventEnvelope]) -> bool:
@@ -190,13 +236,24 @@ def _commands(text: str) -> Iterator[tuple[str, ...]]:
         for part in _CUT.split(piece):
             words = _words(part.strip().removeprefix("$ "))
             named = [word for word in words[1:] if not _PLACEHOLDER.fullmatch(word)]
-            if words and named and _PROGRAM.fullmatch(words[0]):
+            if words and named and _PROGRAM.fullmatch(words[0]) and not _PLACEHOLDER.fullmatch(words[0]):
                 yield (words[0], *named)
     plain = _FENCED.sub(" ", _SPAN.sub(" ", text))
     for match in _PLAIN.finditer(plain):
-        named = list(takewhile(lambda word: word and word.lower() not in _STOP, match.groups()[1:]))
+        named = list(_named(match[1], match[2], match[3] or ""))
         if named:
             yield (match[1], *named)
+
+
+def _named(program: str, first: str, second: str) -> Iterator[str]:
+    """Those of the two words behind a program in prose that belong to the command."""
+    bare = _LETTERS.fullmatch(first) is not None
+    if _PLACEHOLDER.fullmatch(first) or (bare and (program in _alone or first not in _subcommands)):
+        return
+    yield first
+    is_own = not _LETTERS.fullmatch(second) or (first in _leads_on and second.lower() not in _stop)
+    if second and is_own and not _PLACEHOLDER.fullmatch(second) and not _ASSIGNED.fullmatch(second):
+        yield second
 
 
 def _words(line: str) -> list[str]:

@@ -9,7 +9,7 @@ from host.cli.link import ask
 from host.cli.memory_answers import Advice, Chosen, Proposal, WorkspaceStanding
 from host.cli.output import count_of, json_option, say, show_json, workspace_option
 from host.cli.tables import print_table
-from host.cli.wording import folder
+from host.cli.wording import known_folder, present_folder
 from host.namespace import SCRIPT
 from recall.contracts import Attention
 
@@ -18,6 +18,7 @@ MEANING = {
     Attention.NORMAL: "also on what the agent says, as calibrated",
     Attention.EAGER: "on less evidence: finds more, and is wrong more often",
 }
+COLUMNS = "Measured on recorded sessions: right, the share of what was handed over; found, of what would have helped."
 
 
 @click.command()
@@ -35,15 +36,14 @@ def attention(point: str | None, workspace: Path, as_json: bool) -> None:
       remora-pre attention
       remora-pre attention quiet
     """
-    place = folder(workspace)
     if point is not None:
-        chosen = ask("workspace.set", {"workspace": place, "attention": point}, Chosen)
+        chosen = ask("workspace.set", {"workspace": present_folder(workspace), "attention": point}, Chosen)
         if as_json:
             show_json(chosen)
         else:
             say(f"{chosen.attention.capitalize()} in this workspace, from the next step on.")
         return
-    found = ask("workspace.get", {"workspace": place}, WorkspaceStanding)
+    found = ask("workspace.get", {"workspace": known_folder(workspace)}, WorkspaceStanding)
     if as_json:
         show_json(found)
         return
@@ -59,15 +59,15 @@ def attention(point: str | None, workspace: Path, as_json: bool) -> None:
         for one, figures in found.points.items()
     ]
     print_table(("  point", "right", "found", "wrong a 100 steps", ""), rows)
+    say(COLUMNS)
     for line in advice_lines(found.advice, found.attention):
         say(line)
 
 
 def advice_lines(advice: Advice, now: Attention) -> Iterator[str]:
     """What the feedback of a workspace comes to, and how to follow it; nothing without feedback."""
-    if advice.judged:
-        said = ", ".join(f"{count} {opinion}" for opinion, count in advice.opinions.items())
-        yield f"Feedback here, on {count_of(advice.judged, 'packet')}: {said}."
+    if advice.opinions:  # on packets and on memories: each counts with the last word on it
+        yield f"Feedback here: {', '.join(f'{count} {opinion}' for opinion, count in advice.opinions.items())}."
     for proposal in advice.proposals:
         yield f"{_why(proposal, advice, now)} {_how(proposal)}"
 

@@ -8,7 +8,7 @@ import click
 
 from governance.explain import explain
 from host.cli.answers import Explained
-from host.cli.output import json_option, say, show_json
+from host.cli.output import count_of, json_option, say, show_json
 from host.cli.tables import one_line, print_panel
 from host.clock import SystemClock
 from host.demo.judging import Judged, Judgement
@@ -134,7 +134,7 @@ class Screen:
     def closes(self, summary: Summary) -> None:
         silent = sum(summary.silences.values())
         self._say(f"\n{summary.steps} steps, {summary.events} events, {summary.passes} passes: {silent} silent")
-        self._say(f"{summary.delivered} packets handed over, {summary.bytes} bytes in all")
+        self._say(f"{count_of(summary.delivered, 'packet')} handed over, {summary.bytes} bytes in all")
         met = "yes" if summary.hits else "no"
         self._say(f"  in a gold window  {met}: {summary.hits} of {summary.needs} needs met in time")
         self._say(f"  other             {summary.acceptable} useful, {summary.outside + summary.again} not asked for")

@@ -1,11 +1,11 @@
 """Audit entries as lines for people. Pure: entry in, text out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from governance.contracts import AuditEntry
 from host.cli.tables import when
 
-HEADINGS = ("time", "entry", "session", "step", "kind", "trigger", "outcome", "items", "ms", "reason")
+HEADINGS = ("time", "entry", "session", "step", "kind", "trigger", "outcome", "ms", "reason", "packet")
 MILLION = 1_000_000
 
 
@@ -19,10 +19,16 @@ def row(entry: AuditEntry) -> tuple[str, ...]:
         entry.kind,
         entry.trigger or entry.surface or "",
         entry.outcome,
-        str(len(entry.packet.items)) if entry.packet else "",
         _ms(sum(entry.latency.values())) if entry.latency else "",
         entry.reason,
+        entry.packet.packet_id if entry.packet else "",
     )
+
+
+def without_empty(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings and rows without the columns that nothing stands in: two ids take up most of a terminal's line."""
+    used = [place for place in range(len(HEADINGS)) if any(line[place] for line in rows)]
+    return tuple(HEADINGS[place] for place in used), [tuple(line[place] for place in used) for line in rows]
 
 
 def described(entry: AuditEntry) -> Iterator[str]:
@@ -71,6 +77,8 @@ def _candidates(entry: AuditEntry) -> Iterator[str]:
     for trace in sorted(entry.candidates, key=lambda trace: (trace.rank, trace.memory_id)):
         fate = "kept" if trace.kept else f"dropped: {trace.drop_reason}"
         evidence = f"score {_share(trace.score)}, mass {_share(trace.mass)}, agree {_share(trace.agree)}"
+        if trace.margin is not None:  # of the score over the bar of the door; below zero it missed it
+            evidence += f", margin {_share(trace.margin)}{f' of {trace.door}' if trace.door else ''}"
         yield f"  {trace.rank:>2} {trace.memory_id}  {evidence}  {fate}"
 
 

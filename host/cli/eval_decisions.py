@@ -14,8 +14,9 @@ from host.cli.output import count_of, json_option, say, show_json
 from host.cli.tables import one_line, print_table
 from host.errors import RemoraError
 from host.evaluation.decisions import Handed, Options, Played, run
+from host.evaluation.oddities import odd
 from host.evaluation.scoring import Figures, Judge, Judged, Scored, Verdict, figures, of_set
-from host.evaluation.sessions import Recording, folders, load
+from host.evaluation.sessions import FILES, Recording, folders, load
 from recall.contracts import Attention, Frozen
 from recall.engine import available
 
@@ -110,6 +111,11 @@ def decisions(
     engine = _engine(options["engine"])
     asked = Options(engine=engine, attention=Attention(options["attention"]))
     recordings = [load(one) for one in chosen]  # a broken one is said before time is spent on the others
+    if predictions is not None:
+        _writable(predictions, chosen)
+    for recording in recordings:
+        for oddity in odd(recording):
+            say(f"{recording.name}: {oddity}.", err=True)
     with bar("replaying") as told:
         told(0, len(chosen))
         played = run(chosen, asked, jobs or min(MOST_JOBS, os.cpu_count() or 1), lambda done: told(done, len(chosen)))
@@ -127,7 +133,8 @@ def _chosen(folder: Path, names: Sequence[str]) -> list[Path]:
     found = folders(folder)
     missing = sorted(set(names) - {one.name for one in found})
     if missing:
-        raise RemoraError(f"There is no session {', '.join(missing)} in {folder}.")
+        there = ", ".join(one.name for one in found)
+        raise RemoraError(f"There is no session {', '.join(missing)} in {folder}.", f"There are: {there}.")
     return [one for one in found if not names or one.name in names]
 
 
@@ -137,12 +144,24 @@ def _engine(wanted: bool | None) -> bool:
     return available() if wanted is None else wanted
 
 
+def _writable(file: Path, chosen: Iterable[Path]) -> None:
+    """Raise RemoraError, before the time is spent, when the predictions could not be kept or would take the place of a
+    session."""
+    place = file.resolve()
+    if place.parent in [folder.resolve() for folder in chosen] and place.name in FILES:
+        raise RemoraError(f"{file} is a file of a session.", "Name another file for the predictions.")
+    if not place.parent.is_dir():
+        raise RemoraError(f"{file} cannot be written: there is no folder {place.parent}.", "Make it first.")
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise RemoraError(f"{file} cannot be written: it or its folder is not yours to write.", "Name another file.")
+
+
 def _write(file: Path, played: Iterable[Played]) -> None:
     lines = [msgspec.json.encode(row) + b"\n" for one in played for row in one.rows]
     try:
         file.write_bytes(b"".join(lines))
     except OSError as error:
-        raise RemoraError(f"{file} cannot be written: {error.strerror}.") from None
+        raise RemoraError(f"{file} cannot be written: {error.strerror}.", "Name another file.") from None
 
 
 def _report(asked: Options, played: Sequence[Played], scored: Sequence[Scored]) -> Report:
@@ -238,14 +257,15 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _figures(found: Figures) -> Iterable[Sequence[str]]:
-    false = ", ".join(f"{count} {why}" for why, count in found.false.items())
+    why_false = ", ".join(f"{count} {why}" for why, count in found.false.items())
+    false = f"{sum(found.false.values())} false ({why_false})" if why_false else "none false"
     never = ", ".join(f"{count} {why}" for why, count in found.never_by_reason.items())
     classes = ", ".join(f"{name} {_number(share)}" for name, share in found.recall_by_class.items())
     yield "F0.5", _number(found.f_half), f"mean of the sessions {_number(found.f_half_macro)}"
     yield (
         "precision",
         _number(found.precision),
-        f"{count_of(found.hits, 'hit')}, {false or 'none'} false, {found.neutral} neutral",
+        f"{count_of(found.hits, 'hit')}, {false}, {found.neutral} neutral",
     )
     yield "recall", _number(found.recall), f"by overlap: {classes}"
     yield "lead", _number(found.mean_lead_steps), f"steps; {_number(found.lead_share)} of what was possible"

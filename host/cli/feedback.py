@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem
 
 from governance.contracts import AuditKind
 from host.cli import known
-from host.cli.answers import Entries
+from host.cli.answers import Entries, Opened
 from host.cli.link import ask, ask_running
 from host.cli.memory_answers import Noted
 from host.cli.output import json_option, say, show_json, workspace_option
@@ -17,7 +17,7 @@ from host.errors import RemoraError
 from host.namespace import SCRIPT
 
 OPINIONS = ("useful", "noise", "late", "wrong", "harmful", "missed")
-PACKET = "pkt_"
+PACKET, ENTRY = "pkt_", "aud_"
 OFFERED = 20
 
 
@@ -33,7 +33,7 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 @click.command()
-@click.argument("target", metavar="PACKET|MEMORY", shell_complete=complete)
+@click.argument("target", metavar="PACKET|ENTRY|MEMORY", shell_complete=complete)
 @click.argument("opinion", type=click.Choice(OPINIONS))
 @workspace_option
 @json_option
@@ -41,17 +41,28 @@ def feedback(target: str, opinion: str, workspace: Path, as_json: bool) -> None:
     """Say what a packet, or a memory, was worth.
 
     It is written down, the last word on a packet counts, and nothing changes by itself: what it proposes is shown by
-    `attention`. A memory stands for the last packet that carried it; `missed` is said of one that should have come.
+    `attention`. An entry of the audit stands for its packet, a memory for the last packet that carried it; `missed` is
+    said of a memory that should have come.
 
     \b
     Examples:
       remora-pre feedback pkt_0123456789abcdef0123456789abcdef noise
       remora-pre feedback mem_0123456789abcdef0123456789abcdef missed
     """
-    named = {"packetId": target} if target.startswith(PACKET) else {"memoryId": target}
+    packet = _packet_of(target) if target.startswith(ENTRY) else target
+    named = {"packetId": packet} if packet.startswith(PACKET) else {"memoryId": target}
     done = ask("memory.feedback", {"workspace": folder(workspace), "opinion": opinion, **named}, Noted)
     if as_json:
         show_json(done)
         return
     about = done.packet_id or target
     say(f"Noted: {about}, {done.opinion}. What it comes to: {SCRIPT} attention")
+
+
+def _packet_of(audit_id: str) -> str:
+    """The packet that an entry of the audit is about. Raises RemoraError when it is about none."""
+    entry = ask("audit.get", {"auditId": audit_id}, Opened).entry
+    if entry.packet is None:
+        problem = f"The entry {audit_id} is about no packet: its outcome is {entry.outcome}."
+        raise RemoraError(problem, f"List what was handed over with: {SCRIPT} audit list --kind delivery")
+    return entry.packet.packet_id

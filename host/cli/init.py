@@ -5,6 +5,8 @@ Nothing is written before the difference was shown and agreed to. What other too
 
 import math
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import click
 from host.cli.link import paths
 from host.cli.output import existing_workspace_option, json_option, say, show_json
 from host.config import Paths, ensure_port, http_token, load
+from host.errors import RemoraError
 from host.namespace import REPOSITORY_FOLDER, SCRIPT
 from host.setup import claude_code, settings_file
 from host.setup.config_file import with_setting
@@ -31,9 +34,12 @@ class Share(click.FloatRange):
     """A number from 0 to 0.5. What is no number at all lies in no range, and compares as if it lay in each."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        share: float = super().convert(value, param, ctx)
+        try:
+            share: float = super().convert(value, param, ctx)
+        except click.BadParameter:
+            share = math.nan
         if math.isnan(share):
-            self.fail(f"{value!r} is no number from 0 to 0.5.", param, ctx)
+            self.fail(f"{value} is no number from 0 to 0.5, such as 0.1 for every tenth.", param, ctx)
         return share
 
 
@@ -55,9 +61,13 @@ class Change:
     setting: tuple[str | None, str | None] = (None, None)
 
     @property
+    def connects(self) -> bool:
+        """Whether anything of the product's connection changes, and not only our own configuration."""
+        return self.folder is not None or self.before != self.after or self.listed[0] != self.listed[1]
+
+    @property
     def differs(self) -> bool:
-        texts = ((self.before, self.after), self.listed, self.setting)
-        return self.folder is not None or any(before != after for before, after in texts)
+        return self.connects or self.setting[0] != self.setting[1]
 
     def shown(self) -> str:
         """The difference, with secrets left out."""
@@ -111,8 +121,8 @@ def init(product: str, level: str, workspace: Path, holdout: float | None, **how
         say(change.shown())
         if change.folder is not None:
             say(f"{'remove' if remove else 'create'} the folder {change.folder}")
-    if differs and not how["yes"]:
-        click.confirm("Write this?", abort=True, err=as_json)
+    if differs and not how["yes"] and not _answered(click.confirm, "Write this?", err=as_json):
+        raise RemoraError("Nothing was written.")
     if differs:
         _write(change, remove)
     if as_json:
@@ -121,9 +131,15 @@ def init(product: str, level: str, workspace: Path, holdout: float | None, **how
     elif not differs:
         say("Nothing to change.")
     else:
+        _tell(change, remove)
+
+
+def _tell(change: Change, remove: bool) -> None:
+    """What was done, and what comes next."""
+    if change.connects:
         say("Taken back." if remove else f"Done. Start a new session, then look with: {SCRIPT} audit follow")
-        if change.config is not None:
-            say(f"What is kept back changes with the daemon's next start: {SCRIPT} stop ends the one that runs.")
+    if change.config is not None:
+        say(f"What is kept back changes with the daemon's next start: {SCRIPT} stop ends the one that runs.")
 
 
 def _asked(where: Paths, as_json: bool) -> float | None:
@@ -131,8 +147,18 @@ def _asked(where: Paths, as_json: bool) -> float | None:
     if load(where).evaluation.holdout:
         return None
     click.echo(HOLDOUT, err=as_json)
-    answer: float = click.prompt("Share to keep back, 0 to 0.5", type=SHARE, default=0.0, err=as_json)
+    text = "Share to keep back, 0 to 0.5"
+    answer: float = _answered(click.prompt, text, type=SHARE, default=0.0, err=as_json)
     return answer or None
+
+
+def _answered(ask: Callable[..., Any], *about: Any, **how: Any) -> Any:
+    """What the user says. Raises RemoraError when nobody answers: in a script, or after Ctrl-C."""
+    try:
+        return ask(*about, **how)
+    except click.Abort:
+        click.echo(err=True)  # the question's line has no end
+        raise RemoraError("Nothing was written, as there was no answer.", "A script says --yes.") from None
 
 
 def _with_holdout(change: Change, where: Paths, share: float) -> Change:
@@ -179,16 +205,27 @@ def _change(level: str, repository: Path, where: Paths, remove: bool) -> Change:
 
 
 def _write(change: Change, remove: bool) -> None:
-    settings_file.write(change.settings, change.after, 0o600)
-    if change.exclude is not None and change.listed[0] != change.listed[1]:
-        settings_file.rewrite(change.exclude, change.listed[1] or "")
-    if change.config is not None:
-        settings_file.rewrite(change.config, change.setting[1] or "")
-    if change.folder is None:
+    """All of it or, when a file cannot be written, nothing. The hooks come last and go first: they switch it on."""
+    if remove:
+        settings_file.write(change.settings, change.after, 0o600)
+        settings_file.replace(change.exclude, *change.listed)
+        _remove_folder(change.folder)
         return
-    if not remove:
-        change.folder.mkdir(parents=True)
-        return
-    change.folder.rmdir()
-    if not any(change.folder.parent.iterdir()):
-        change.folder.parent.rmdir()
+    with ExitStack() as undo:
+        for file, (before, after) in ((change.config, change.setting), (change.exclude, change.listed)):
+            settings_file.replace(file, before, after)
+            undo.callback(settings_file.replace, file, after, before)
+        if change.folder is not None:
+            change.folder.mkdir(parents=True)
+            undo.callback(_remove_folder, change.folder)
+        if change.before != change.after:
+            settings_file.write(change.settings, change.after, 0o600)
+        undo.pop_all()
+
+
+def _remove_folder(folder: Path | None) -> None:
+    """The memory folder, and the one around it if nothing else is in there."""
+    if folder is not None:
+        folder.rmdir()
+        if not any(folder.parent.iterdir()):
+            folder.parent.rmdir()

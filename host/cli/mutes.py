@@ -9,13 +9,17 @@ from host.cli.durations import for_option
 from host.cli.known import any_memory_argument
 from host.cli.link import ask
 from host.cli.memory_answers import Muted, MutedHere, WorkspaceStanding
-from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.output import json_option, only_one, say, show_json, workspace_option
 from host.cli.tables import one_line, print_table, when
-from host.cli.wording import folder, settled
+from host.cli.wording import folder, known_folder, present_folder, settled
 from recall.contracts import MemoryKind, Millis
 
 kind_option = click.option(
-    "--kind", type=click.Choice([str(kind) for kind in MemoryKind]), help="All of this kind, in this workspace."
+    "--kind",
+    type=click.Choice([str(kind) for kind in MemoryKind]),
+    multiple=True,
+    callback=only_one,
+    help="All of this kind, in this workspace.",
 )
 
 
@@ -49,7 +53,9 @@ def mute(workspace: Path, off: bool, as_json: bool, for_ms: Millis | None, **tar
         raise click.UsageError("--off ends a mute now: it takes no --for.")
     if not off and (target["memory_id"], target["kind"], for_ms) == (None, None, None):
         raise click.UsageError("Say what: a MEMORY, a --kind, or with --for everything in this workspace.")
-    wanted: dict[str, object] = {"workspace": folder(workspace), "muted": not off}
+    # a memory may be muted wherever it is seen from; a mute of the workspace is a choice for that folder
+    place = folder(workspace) if off or target["memory_id"] is not None else present_folder(workspace)
+    wanted: dict[str, object] = {"workspace": place, "muted": not off}
     _change(target, wanted | ({} if for_ms is None else {"forMs": for_ms}), as_json=as_json)
 
 
@@ -82,7 +88,7 @@ def mutes(workspace: Path, as_json: bool) -> None:
     Example:
       remora-pre mutes
     """
-    found = ask("workspace.get", {"workspace": folder(workspace)}, WorkspaceStanding)
+    found = ask("workspace.get", {"workspace": known_folder(workspace)}, WorkspaceStanding)
     if as_json:
         show_json({"mutes": found.mutes, "memories": found.memories})
         return

@@ -35,6 +35,13 @@ existing_workspace_option = click.option(
 )
 
 
+def only_one(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The value of an option that is declared `multiple`, so that a second one is refused and does not win silently."""
+    if len(given) > 1:
+        raise click.BadParameter(f"{' and '.join(given)} cannot be given at once. Run it once for each.")
+    return given[0] if given else None
+
+
 def say(text: str = "", *, err: bool = False) -> None:
     """Print text, made harmless; with `err` beside the answer, on standard error."""
     click.echo(for_terminal(text), err=err)

@@ -14,7 +14,7 @@ from rich import progress
 from rich.console import Console
 
 from host.cli.link import paths
-from host.cli.output import json_option, say, show_json
+from host.cli.output import count_of, json_option, say, show_json
 from host.cli.tables import print_panel
 from host.clock import SetClock
 from host.compose import Setup, open_parts
@@ -95,7 +95,7 @@ def replay(file: Path, memory: Path | None, attention: str, every: bool, as_json
     if as_json:
         show_json({"passes": passes, "handedOver": handed, "leftOut": left_out})
         return
-    say(f"{len(passes)} passes, {len(handed)} packets handed over.")
+    say(f"{len(passes)} passes, {count_of(len(handed), 'packet')} handed over.")
     if left_out:
         why = ", ".join(f"{count} {kind}" for kind, count in sorted(left_out.items()))
         say(f"Events that could not be used were left out: {why}.")

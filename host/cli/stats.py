@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from governance.outcomes import Difference, Measured, Outcome, Share, Stats, Verdict
+from governance.outcomes import Difference, LeftOut, Measured, Outcome, Share, Stats, Verdict
 from host.cli.attention import advice_lines
 from host.cli.durations import parse
 from host.cli.link import ask
 from host.cli.memory_answers import WorkspaceStanding
 from host.cli.output import WORKSPACE_HELP, count_of, json_option, say, show_json
 from host.cli.tables import print_table, when
+from host.cli.wording import known_folder
 from host.clock import SystemClock
 from recall.contracts import Millis
 
@@ -29,6 +30,11 @@ SAID = {
     Verdict.MORE: "more often when given",
     Verdict.LESS: "less often when given",
 }
+WHY = {
+    LeftOut.NO_STEP: "no step of the agent followed, so far as its product tells of steps",
+    LeftOut.ERASED: "a memory in it was forgotten",
+    LeftOut.NO_EVENTS: "the log does not hold its events any more",
+}
 
 
 def _since(ctx: click.Context, param: click.Parameter, text: str | None) -> Millis | None:
@@ -40,7 +46,8 @@ def _since(ctx: click.Context, param: click.Parameter, text: str | None) -> Mill
             return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
         return SystemClock().now() - parse(text)
     except ValueError as error:
-        raise click.BadParameter(f"{error} Or give a day, like 2026-11-30.") from error
+        problem = f"{text} is no day: {error}." if DAY.fullmatch(text) else str(error)
+        raise click.BadParameter(f"{problem} Or give a day, like 2026-11-30.") from error
 
 
 @click.command()
@@ -57,7 +64,7 @@ def stats(since: Millis | None, workspace: Path | None, as_json: bool) -> None:
     """
     params: dict[str, object] = {} if since is None else {"since": since}
     if workspace is not None:
-        params["workspace"] = str(workspace.resolve())
+        params["workspace"] = known_folder(workspace)
     counted = ask("audit.stats", params, Stats)
     if as_json:
         show_json(counted)
@@ -95,7 +102,9 @@ def _tell_measured(measured: Measured) -> None:
         why = "nothing is held out"
         if measured.share:
             why = f"{measured.share:.0%} is held out, and there is nothing to compare yet"
-        say(f"What handing over changes is not measured: {why} (`evaluation.holdout` in the configuration).")
+        where = "`evaluation.holdout` in the configuration, from the daemon's next start on"
+        say(f"What handing over changes is not measured: {why} ({where}).")
+        _tell_left_out(measured)
         return
     arms = f"{measured.given} given ({measured.delivered} of them delivered) and {measured.held_out} held out"
     say(f"Packets {arms}. In the {count_of(measured.steps, 'step')} after:")
@@ -104,6 +113,13 @@ def _tell_measured(measured: Measured) -> None:
         (_row(one) for one in measured.outcomes),
     )
     say(f"Differences are in percentage points. Too few: fewer than {measured.fewest} of either kind.")
+    _tell_left_out(measured)
+
+
+def _tell_left_out(measured: Measured) -> None:
+    """Packets that were drawn and are not in the table."""
+    for why, number in measured.left_out.items():
+        say(f"Not compared: {count_of(number, 'packet')}, as {WHY[why]}.")
 
 
 def _row(one: Difference) -> tuple[str, ...]:

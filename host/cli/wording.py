@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
+
 from host.cli.output import say
 from recall.contracts import RecordState
 
@@ -27,6 +29,22 @@ def tell_screening(redacted: Iterable[str], *, quarantined: bool) -> None:
 def folder(workspace: Path) -> str:
     """A workspace as the daemon wants it."""
     return str(workspace.resolve())
+
+
+def present_folder(workspace: Path) -> str:
+    """The same of a workspace in which something is chosen. Raises UsageError: what is chosen for a folder that is not
+    there, most likely a slip of the keys, would never be met."""
+    if not workspace.is_dir():
+        raise click.UsageError(f"There is no folder {workspace}: nothing was changed.")
+    return folder(workspace)
+
+
+def known_folder(workspace: Path) -> str:
+    """The same of a workspace that is only looked at: one that is gone may be known still, and that it is gone is said
+    beside the answer."""
+    if not workspace.is_dir():
+        say(f"There is no folder {workspace}. What is known of it:", err=True)
+    return folder(workspace)
 
 
 def settled(what: str, *, holds: bool, changed: bool, until: str = "") -> str:

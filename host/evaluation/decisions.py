@@ -18,7 +18,7 @@ from pathlib import Path
 
 import structlog
 
-from governance.contracts import AuditEntry, AuditFilter, AuditKind
+from governance.contracts import AuditFilter, AuditKind
 from host.clock import SetClock
 from host.compose import Setup, open_parts
 from host.contracts import MemoryPacket
@@ -26,7 +26,7 @@ from host.errors import RemoraError
 from host.evaluation.ready import embedded, searchable
 from host.evaluation.scoring import Row
 from host.evaluation.session_store import stored_id, write_store
-from host.evaluation.sessions import Recording, envelope, load
+from host.evaluation.sessions import FORMAT, Recording, envelope, load
 from host.namespace import name
 from host.parts import Parts
 from host.policy import Policy
@@ -112,7 +112,10 @@ async def decisions(recording: Recording, options: Options | None = None) -> Pla
     with tempfile.TemporaryDirectory(prefix=f"{name('eval')}-") as folder:
         place = Path(folder)
         keys = {each: workspace_key(_path(each)) for each in _workspaces(recording)}
-        write_store(recording.memories, keys, place / "memory")
+        try:
+            write_store(recording.memories, keys, place / "memory")
+        except RemoraError as error:
+            raise RemoraError(f"{recording.name}: {error.problem}", FORMAT) from None
         setup = Setup(
             data=place,
             database=place / "log.db",
@@ -150,19 +153,21 @@ async def _taken_in(parts: Parts, keys: Sequence[str]) -> None:
 async def _played(recording: Recording, parts: Parts, clock: SetClock) -> Played:
     own = {stored_id(memory.id): memory.id for memory in recording.memories}
     player = Replay(parts, clock)
-    passes: list[AuditEntry] = []
+    decided, silences, short = 0, Counter[str](), Counter[str]()  # an entry holds all that was weighed: none is kept
     handed: list[Handed] = []
     async for one in player.play(_envelopes(recording)):
-        passes += one.passes
+        decided += len(one.passes)
+        silences.update(entry.reason for entry in one.passes if entry.outcome == SILENCE)
+        arms = [arm for entry in one.passes for arm in entry.arms if arm.shortfall]
+        short.update(f"{arm.name}: {arm.shortfall}" for arm in arms)
         if one.packet is not None:
             handed.append(_handed(recording, one.envelope, one.packet, own))
     dropped = await parts.audit.query(AuditFilter(kind=AuditKind.DROP, limit=MOST))
-    short = Counter(f"{arm.name}: {arm.shortfall}" for entry in passes for arm in entry.arms if arm.shortfall)
     return Played(
         session=recording.name,
         handed=tuple(handed),
-        passes=len(passes),
-        silences=_counted(Counter(entry.reason for entry in passes if entry.outcome == SILENCE)),
+        passes=decided,
+        silences=_counted(silences),
         drops=_counted(Counter(entry.reason for entry in dropped)),
         shortfalls=_counted(short),
         left_out=_counted(player.left_out),
@@ -197,8 +202,9 @@ def _workspaces(recording: Recording) -> list[str]:
 
 
 def _path(workspace: str) -> str:
-    """A folder of that name which is nowhere: a relative path is not looked up, whatever the machine holds."""
-    return f"w/{workspace}"
+    """A folder of that name which is nowhere: a relative path is not looked up, whatever the machine holds. Spelled as
+    a path spells it: the events name it so, and must mean the same workspace as the memories."""
+    return str(Path(f"w/{workspace}"))
 
 
 def _counted(counts: Counter[str]) -> dict[str, int]:

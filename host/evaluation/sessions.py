@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from stat import S_ISREG
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -25,7 +26,8 @@ from recall.contracts import (
     Status,
 )
 
-EVENTS, MEMORIES, LABELS = "events.jsonl", "memories.jsonl", "labels.json"
+FILES = EVENTS, MEMORIES, LABELS = "events.jsonl", "memories.jsonl", "labels.json"
+MOST_BYTES = 1 << 30  # of one file
 FORMAT = "docs/how-to/measure-the-decision.md describes the format."
 CHANNELS = {SourceKind.TOOL: Channel.TOOLS, SourceKind.AGENT: Channel.AGENT}
 
@@ -80,7 +82,7 @@ class Gold(msgspec.Struct, frozen=True, kw_only=True):
     window: Span
     why: str = ""
     also: tuple[Span, ...] = ()
-    weight: float = 1.0
+    weight: Annotated[float, msgspec.Meta(gt=0)] = 1.0
     overlap: Overlap = Overlap.MEDIUM
     lang: str | None = None
 
@@ -103,7 +105,7 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What hindsight says about the session: when which memory is right, and which never is."""
 
     session: str
-    workspace: str
+    workspace: Annotated[str, msgspec.Meta(min_length=1)]
     topic: str = ""
     gold: tuple[Gold, ...]
     acceptable: tuple[Acceptable, ...]
@@ -131,10 +133,11 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def folders(given: Path) -> list[Path]:
-    """The folders of the sessions of a set, by name; `given` may be one of them itself. Raises RemoraError: none."""
-    if (given / LABELS).is_file():
+    """The folders of the sessions of a set, by name; `given` may be one of them itself. One that has any of the three
+    files is meant to be a session: `load` says what it lacks. Raises RemoraError: none."""
+    if any((given / file).is_file() for file in FILES):
         return [given.resolve()]
-    found = sorted(path.parent for path in given.glob(f"*/{LABELS}"))
+    found = sorted({path.parent for file in FILES for path in given.glob(f"*/{file}")})
     if not found:
         raise RemoraError(f"No labelled session lies in {given}.", FORMAT)
     return found
@@ -196,14 +199,21 @@ def _check(recording: Recording, folder: Path) -> None:
         raise _broken(folder / EVENTS, "no event has a step above 0: a session has a reply of the model")
     for memory in recording.memories:
         _timed(memory.created, folder / MEMORIES, memory.id)
+        if not memory.text.strip():
+            raise _broken(folder / MEMORIES, f"{memory.id} has no text")
         if memory.scope is Scope.WORKSPACE and not memory.workspace:
             raise _broken(folder / MEMORIES, f"{memory.id} is of a workspace and names none")
     known = {memory.id for memory in recording.memories}
     if len(known) < len(recording.memories):
         raise _broken(folder / MEMORIES, "two memories have the same id")
+    if not all(recording.labels.duplicates):
+        raise _broken(folder / LABELS, "a group of duplicates names no memory")
     for named in _named(recording.labels):
         if named not in known:
             raise _broken(folder / LABELS, f"{named} is no memory of the store")
+    for gold in recording.labels.gold:
+        if gold.memory in recording.labels.never_reason:
+            raise _broken(folder / LABELS, f"{gold.memory} is both needed and never to be given")
     for first, last in _spans(recording.labels):
         if not 1 <= first <= last <= len(recording.events):
             raise _broken(folder / LABELS, f"{first}-{last} is no range of the {len(recording.events)} events")
@@ -237,7 +247,13 @@ def _rows(file: Path, kind: type[T]) -> Iterator[T]:
 
 
 def _bytes(file: Path) -> bytes:
+    """What a file holds. A pipe or a device would be read for ever. Raises RemoraError."""
     try:
+        found = file.stat()
+        if not S_ISREG(found.st_mode):
+            raise _broken(file, "it is no file")
+        if found.st_size > MOST_BYTES:
+            raise _broken(file, f"it has more than {MOST_BYTES >> 20} MiB")
         return file.read_bytes()
     except OSError as error:
         raise _broken(file, f"it cannot be read: {error.strerror}") from None
@@ -248,6 +264,8 @@ def _decoded(data: bytes, file: Path, kind: type[T], line: int = 0) -> T:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _broken(file, str(error), line) from None
+    except RecursionError:
+        raise _broken(file, "it is nested too deeply", line) from None
 
 
 def _broken(file: Path, problem: str, line: int = 0) -> RemoraError:

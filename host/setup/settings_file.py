@@ -63,6 +63,20 @@ def rewrite(path: Path, text: str) -> None:
         raise _unwritable(path, error) from error
 
 
+def replace(path: Path | None, before: str | None, after: str | None) -> None:
+    """Put `after` in the place of `before`, in a file that is none of ours; None: there is no file. Where both are the
+    same nothing is touched. Raises ConfigFault."""
+    if path is None or before == after:
+        return
+    if after is not None:
+        rewrite(path, after)
+        return
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
 def diff(path: Path, before: str | None, after: str | None, secrets: Sequence[str] = ()) -> str:
     """The difference as a unified diff, each of `secrets` left out."""
     lines = unified_diff(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from governance.contracts import Action, ActivationTrace, AuditEntry, AuditKind, CandidateTrace, VerdictTrace
-from governance.explain import DECIDED, REASONS, explain, sentence
+from governance.explain import BEYOND, DECIDED, REASONS, explain, sentence
 from recall.contracts import ActivationLevel, ArmReport
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
@@ -133,6 +133,29 @@ def test_one_memory_is_told_of_alone() -> None:
     ]
     missing = told(a_full_pass(), memory_id=a_memory_id(3))
     assert missing[1:] == [f"{a_memory_id(3)} was not among what was found"]
+
+
+@pytest.mark.parametrize(
+    ("margin", "kept", "told_as"),
+    [
+        (1_500_000, True, f"kept {a_memory_id(4)}: match 20.00, agreement 0.00, 1.50 over the bar"),
+        (-1_500_000, False, "it did not match well enough (match 20.00, agreement 0.00, 1.50 short of the bar)"),
+        (1_500_000, False, f"left out {a_memory_id(4)}: {BEYOND} (match 20.00, agreement 0.00, 1.50 over the bar)"),
+    ],
+)
+def test_how_far_a_memory_was_from_the_bar_is_said_and_what_cleared_it_did_not_fail_for_its_match(
+    margin: int, kept: bool, told_as: str
+) -> None:
+    row = CandidateTrace(
+        memory_id=a_memory_id(4),
+        score=20_000_000,
+        rank=1,
+        kept=kept,
+        drop_reason=None if kept else "below-bar",
+        mass=20_000_000,
+        margin=margin,
+    )
+    assert told(an_entry(candidates=(row,)))[1].endswith(told_as)
 
 
 def test_many_candidates_are_counted_and_not_listed() -> None:

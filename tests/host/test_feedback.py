@@ -1,7 +1,6 @@
 """Feedback over the wire: kept beside the evidence its packet had, also after a carry-over and a restart; it changes
 nothing by itself."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,6 @@ from tests.support.remembering import OWNER, a_need
 from tests.support.world import FAILURE, LESSON
 
 MISSING = "pkt_" + "0" * 32
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 async def given(remora: Asking, folder: str, session: str = "session-1") -> str:
@@ -110,6 +98,17 @@ async def test_a_memory_that_never_came_is_judged_by_itself(remora: Asking, fold
     assert (await advice(remora, folder))["proposals"] == [
         {"kind": "look", "count": 1, "attention": None, "memoryId": memory_id}
     ]
+
+
+@pytest.mark.parametrize("opinion", ["useful", "noise", "late"])
+async def test_what_is_said_of_being_handed_over_needs_a_packet(remora: Asking, folder: str, opinion: str) -> None:
+    memory_id = await remora.world.remember(LESSON)
+
+    fault = await remora.refused("memory.feedback", memoryId=memory_id, workspace=folder, opinion=opinion)
+
+    assert (fault.kind, f"nothing was {opinion}" in fault.problem) == ("invalid-params", True)
+    assert not await remora.world.audit(kind=AuditKind.FEEDBACK)
+    assert (await advice(remora, folder))["opinions"] == {}
 
 
 async def test_a_missed_memory_is_kept_with_how_near_it_came(remora: Asking, folder: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from governance.contracts import AuditEntry
-from governance.outcomes import Outcome, Share, Stats, Verdict
+from governance.outcomes import LeftOut, Outcome, Share, Stats, Verdict
 from host.contracts import Claimed
 from host.measuring import Measuring
 from host.steps import STEP_END
@@ -197,6 +197,19 @@ async def test_a_packet_counts_only_once_a_step_followed(world: World) -> None:
     measured = (await stats(world)).measured
 
     assert (measured.given, measured.held_out) == (0, 0)
+    assert measured.left_out == {LeftOut.NO_STEP: 1}
+
+
+async def test_calls_whose_host_tells_of_no_step_leave_their_packet_out_and_that_is_said(world: World) -> None:
+    await world.remember(LESSON)
+    await fail(world, "s1", "c1")
+    where = {"session_id": "s1", "workspace": world.workspace()}
+    for number in range(3):  # no `step`, no end of a batch, no prompt: all of it may be one reply
+        await world.feed(a_call(f"ls {number}", call_id=f"d{number}", **where))
+
+    measured = (await stats(world)).measured
+
+    assert (measured.given + measured.held_out, measured.left_out) == (0, {LeftOut.NO_STEP: 1})
 
 
 async def test_a_packet_that_was_given_and_never_asked_for_counts_as_given(world: World) -> None:
@@ -217,7 +230,7 @@ async def test_a_forgotten_memory_is_counted_no_more(world: World) -> None:
     await world.parts.inbox.erase(f"mem_{1:032x}")
 
     measured = (await stats(world)).measured
-    assert (measured.given, measured.held_out) == (0, 0)
+    assert (measured.given, measured.held_out, measured.left_out) == (0, 0, {LeftOut.ERASED: 6})
 
 
 async def test_a_memory_that_is_gone_from_the_index_leaves_what_its_packet_names(world: World) -> None:
@@ -234,9 +247,9 @@ async def test_a_memory_that_is_gone_from_the_index_leaves_what_its_packet_names
 async def test_without_its_packet_or_its_events_nothing_is_said_of_a_trial(world: World) -> None:
     await stories(world, 4)
 
-    async def measured() -> int:
+    async def measured() -> tuple[int, dict[LeftOut, int]]:
         found = (await stats(world)).measured
-        return found.given + found.held_out
+        return found.given + found.held_out, found.left_out
 
     counts = [await measured()]
     for table in ("event", "packet"):
@@ -245,7 +258,7 @@ async def test_without_its_packet_or_its_events_nothing_is_said_of_a_trial(world
         )
         counts.append(await measured())
 
-    assert counts == [4, 0, 0]
+    assert counts == [(4, {}), (0, {LeftOut.NO_EVENTS: 4}), (0, {LeftOut.ERASED: 4})]
 
 
 async def test_the_place_that_a_memory_is_about_counts_as_its_file(world: World) -> None:

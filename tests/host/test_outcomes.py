@@ -7,12 +7,15 @@ import msgspec
 import pytest
 
 from governance.outcomes import Outcome
-from host.outcomes import Facts, Scene, complete, facts, happened
+from host.outcomes import LONGEST_COMMAND, MOST_NAMED, Facts, Scene, complete, facts, happened
 from host.steps import STEP_END
 from recall.contracts import EventEnvelope, EventType
 from tests.support.builders import a_call, a_prompt, a_reply, a_result, an_event
 
 FAILURE = "make: *** [integration-test] Error 2: connection refused"
+BUILD, CHECK, LINT = ("npm", "run", "build"), ("make", "check"), ("tox", "-e", "lint")
+UV_PIP, PR_VIEW, COMPOSE_UP = ("uv", "pip", "install"), ("gh", "pr", "view"), ("docker", "compose", "up")
+GO_TEST, RELEASE = ("go", "test", "-count=20"), ("make", "release")
 PLACES = ("/home/me/.local/share/remora-pre/memory/ws/notes.md",)
 
 
@@ -53,6 +56,33 @@ def test_files_are_recognised_by_their_ends(text: str, files: tuple[str, ...]) -
     assert named(text).files == files
 
 
+@pytest.mark.parametrize("piece", ["+/", "a+", "+.", "a.b+", "./", "~/", "@.", "go ", "`a "])
+def test_names_are_looked_for_in_linear_time(piece: str) -> None:
+    """Of the square of a text's length, the first of these would take minutes here."""
+    assert facts([piece * (80_000 // len(piece))], ()).files == ()
+
+
+def test_much_that_is_named_and_much_that_is_done_are_compared_in_one_go() -> None:
+    """Each name held against each path of each event, this took minutes in which the daemon heard nobody."""
+    named_ = facts([" ".join(f"a{n}/b{n}.py" for n in range(250)), "\n".join(f"$ make t{n}" for n in range(250))], ())
+    busy = "; ".join(f"cat x{n}/y{n}.py" for n in range(400))
+    before, after = ([a_call(busy, call_id=f"{when}{n}") for n in range(60)] for when in ("before", "after"))
+    after.append(a_call("make t7 && cat src/a9/b9.py", call_id="last"))
+
+    given = happened(named_, scene(an_event(STEP_END, {}), *after, before=before), failed=False)
+
+    assert (len(named_.files), len(named_.commands)) == (MOST_NAMED, MOST_NAMED)
+    assert given == {Outcome.CORRECTED: False, Outcome.FILE_OPENED: True, Outcome.COMMAND_USED: True}
+
+
+def test_of_a_command_that_writes_a_file_only_the_beginning_is_looked_at() -> None:
+    line = "docker compose up -d pg-fixture\n"
+
+    assert found("`docker compose up -d`", an_event(STEP_END, {}), a_call(f"cat <<END\n{line}"))[Outcome.COMMAND_USED]
+    beyond = a_call("x" * LONGEST_COMMAND + f"\n{line}")
+    assert not found("`docker compose up -d`", an_event(STEP_END, {}), beyond)[Outcome.COMMAND_USED]
+
+
 def test_the_places_of_records_come_first() -> None:
     assert facts(["See src/a.py."], PLACES).files == (*PLACES, "src/a.py")
 
@@ -73,6 +103,15 @@ def test_the_places_of_records_come_first() -> None:
         ("the `pg-fixture` container, `foo()`, `--no-verify`, `make`", ()),
         ("先用docker compose up启动", (("docker", "compose", "up"),)),
         ("pnpm install, then go on", (("pnpm", "install"),)),
+        # the next word of the sentence is no part of the command
+        ("When make integration-test fails, start it with npm run build again.", (("make", "integration-test"), BUILD)),
+        ("make check reports it; pytest -x stops; tox -e lint is enough", (CHECK, ("pytest", "-x"), LINT)),
+        ("git push rejects what git status shows, docker compose up takes long", (("git", "push"), COMPOSE_UP)),
+        ("pytest needs DJANGO_SETTINGS_MODULE, git history is long, conda packages, python process, go round", ()),
+        ("make sure that just run the tests, git hooks make it fail, npm reports ERESOLVE", ()),
+        ("python -m unittest and uv pip install, gh pr view", (("python", "-m", "unittest"), UV_PIP, PR_VIEW)),
+        ("go test -count=20 ./..., npm run fails, make release VERSION=1", (GO_TEST, ("npm", "run"), RELEASE)),
+        ("the error `ECONNREFUSED 5433` is no command", ()),
     ],
 )
 def test_commands_are_code_of_two_words_or_follow_a_known_program(

@@ -39,6 +39,7 @@ def test_without_a_point_what_holds_is_shown_with_each_point_as_measured(monkeyp
     assert lines[:2] == ["Quiet in this workspace.", "point right found wrong a 100 steps"]
     assert lines[2].startswith("* quiet 75% 20% 0.5 ")
     assert lines[3].startswith("normal 62% 31% 1.5 ") and lines[4].startswith("eager 40% 35% 4.0 ")
+    assert lines[5].startswith("Measured on recorded sessions: right,")
 
 
 def test_a_default_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,6 +64,17 @@ def test_a_point_that_is_none_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) ->
     assert (result.exit_code, daemon.asked) == (2, [])
 
 
+def test_nothing_is_chosen_for_a_folder_that_is_not_there_but_it_can_be_looked_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = str(tmp_path / "gone")
+    chosen, daemon = run(monkeypatch, {}, "quiet", "--workspace", gone)
+    seen, _ = run(monkeypatch, {"workspace.get": STANDING}, "--workspace", gone)
+
+    assert (chosen.exit_code, daemon.asked) == (2, []) and "There is no folder" in chosen.output
+    assert seen.exit_code == 0 and "There is no folder" in seen.stderr
+
+
 NOISY = Advice(
     judged=9,
     opinions={"noise": 7, "useful": 2},
@@ -81,7 +93,7 @@ NOISY = Advice(
 
 def test_feedback_is_told_as_proposals_with_the_command_that_follows_them() -> None:
     assert list(advice_lines(NOISY, NORMAL)) == [
-        "Feedback here, on 9 packets: 7 noise, 2 useful.",
+        "Feedback here: 7 noise, 2 useful.",
         "7 of 9 packets were called noise: quiet would have given 3 of 9, 1 of them noise. "
         "To change: remora-pre attention quiet",
         f"{ID} was called noise 3 times. To keep it back: remora-pre mute {ID}",
@@ -99,6 +111,12 @@ def test_what_was_missed_is_told_as_a_proposal_too(points: tuple[Point, ...]) ->
     ]
 
 
+def test_what_was_said_of_memories_alone_is_told_without_a_packet() -> None:
+    advice = Advice(opinions={"missed": 2, "wrong": 1}, missed=2)
+
+    assert list(advice_lines(advice, NORMAL)) == ["Feedback here: 2 missed, 1 wrong."]
+
+
 def test_without_feedback_nothing_is_told() -> None:
     assert list(advice_lines(Advice(), NORMAL)) == []
 
@@ -107,7 +125,7 @@ def test_proposals_are_shown_below_the_points(monkeypatch: pytest.MonkeyPatch) -
     result, _ = run(monkeypatch, {"workspace.get": STANDING | {"attention": "normal", "advice": NOISY}})
     as_json, _ = run(monkeypatch, {"workspace.get": STANDING | {"attention": "normal", "advice": NOISY}}, "--json")
 
-    assert result.output.splitlines()[5:] == list(advice_lines(NOISY, NORMAL))
+    assert result.output.splitlines()[6:] == list(advice_lines(NOISY, NORMAL))
     assert json.loads(as_json.output)["advice"]["judged"] == 9
 
 

@@ -11,8 +11,10 @@ from click.testing import CliRunner, Result
 from governance.contracts import AuditEntry, AuditKind, PacketTrace
 from host.cli import audit
 from host.cli.main import main
-from recall.contracts import ActivationLevel
+from host.client import Refused
+from recall.contracts import ActivationLevel, Flag
 from tests.host.cli.fakes import FakeDaemon, answering
+from tests.support.builders import a_memory
 
 SILENCE = AuditEntry(
     audit_id="aud_1",
@@ -61,7 +63,40 @@ def test_list_asks_for_what_was_given_and_prints_a_line_an_entry(monkeypatch: py
     )
 
     assert daemon.params("audit.query") == {"sessionId": "s1", "step": 3, "kind": "pass", "limit": 50}
-    assert [line.split()[2] for line in result.output.splitlines()[1:]] == ["aud_2", "aud_1"]
+    lines = [line.split() for line in result.output.splitlines()[1:]]
+    assert [line[2] for line in lines] == ["aud_2", "aud_1"]
+    assert [line[-1] for line in lines] == ["pkt_1", "no-confident-hit"]
+
+
+@pytest.mark.parametrize("command", [("show",), ("explain",)])
+def test_a_packet_stands_for_the_pass_that_made_it(monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
+    later = msgspec.structs.replace(SPOKEN, audit_id="aud_3", kind=AuditKind.DELIVERY, outcome="delivered")
+    answers = {"audit.query": {"entries": [later, SPOKEN]}, "audit.get": {"entry": SPOKEN, "later": [later]}}
+
+    result, daemon = run(monkeypatch, answers, *command, "pkt_1")
+
+    assert daemon.params("audit.query") == {"packetId": "pkt_1", "limit": 1000}
+    assert daemon.params("audit.get") == {"auditId": "aud_2"}
+    assert (result.exit_code, "aud_3" in result.output) == (0, True)
+
+
+def test_a_packet_that_nobody_knows_is_said_with_where_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = run(monkeypatch, {"audit.query": {"entries": []}}, "show", "pkt_9")
+
+    assert result.exit_code == 1
+    assert result.output == (
+        "Error: No packet 'pkt_9' is known. List them with: remora-pre audit list --kind delivery\n"
+    )
+
+
+def test_what_happened_in_one_instant_is_told_in_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = msgspec.structs.replace(SPOKEN, audit_id="aud_3", kind=AuditKind.CLAIM, outcome="claimed")
+    delivery = msgspec.structs.replace(SPOKEN, audit_id="aud_4", kind=AuditKind.DELIVERY, outcome="delivered")
+
+    result, _ = run(monkeypatch, {"audit.get": {"entry": SPOKEN, "later": [claim, delivery]}}, "explain", "aud_2")
+
+    told = [line[-6:-1] for line in result.output.splitlines() if line.endswith("]")]
+    assert told == ["aud_2", "aud_3", "aud_4"]
 
 
 def test_what_shadow_mode_would_have_said_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +110,12 @@ def test_a_reason_that_does_not_exist_is_wrong_usage(monkeypatch: pytest.MonkeyP
     result, _ = run(monkeypatch, {}, "list", "--reason", "because")
 
     assert result.exit_code == 2
+
+
+def test_two_kinds_at_once_are_refused_and_the_last_does_not_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, daemon = run(monkeypatch, {}, "list", "--kind", "pass", "--kind", "claim")
+
+    assert (result.exit_code, daemon.asked) == (2, []) and "pass and claim" in result.output
 
 
 def test_show_prints_the_entry_the_packet_and_what_came_after(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +142,7 @@ def test_the_text_of_a_forgotten_memory_is_said_to_be_gone(monkeypatch: pytest.M
     ("arguments", "params"),
     [
         (["--session", "s1", "--step", "3"], {"sessionId": "s1", "step": 3}),
-        (["--memory", "mem_1", "--workspace", "/"], {"memoryId": "mem_1", "workspace": "/"}),
+        (["--memory", "mem_1", "--json"], {"memoryId": "mem_1"}),
     ],
 )
 def test_explain_prints_the_audits_sentences(
@@ -112,7 +153,21 @@ def test_explain_prints_the_audits_sentences(
     )
 
     assert daemon.params("audit.explain") == params
-    assert result.output == "It was quiet.\n"
+    assert "It was quiet." in result.output
+
+
+def test_a_memory_is_explained_with_how_it_stands_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = a_memory("said", memory_id="mem_1", flags=(Flag.QUARANTINED,))
+    nothing = {"audit.explain": {"lines": ["Nothing is recorded about this."]}}
+    there = nothing | {"memory.get": {"record": record, "muted": True}}
+    gone = nothing | {"memory.get": Refused("unknown-memory", -32000, "No memory 'mem_1' is visible.", "Look.")}
+
+    seen, daemon = run(monkeypatch, there, "explain", "--memory", "mem_1", "--workspace", "/")
+    unseen, _ = run(monkeypatch, gone, "explain", "--memory", "mem_1")
+
+    assert daemon.params("memory.get") == {"memoryId": "mem_1", "workspace": "/"}
+    assert seen.output == "Nothing is recorded about this.\nNow it is active, quarantined, muted.\n"
+    assert unseen.output == "Nothing is recorded about this.\nNo memory 'mem_1' is visible. Look.\n"
 
 
 @pytest.mark.parametrize("arguments", [["list", "--session", "1ac763e9"], ["explain", "--session", "s", "--step", "3"]])

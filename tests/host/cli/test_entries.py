@@ -12,7 +12,7 @@ from governance.contracts import (
     Removal,
     VerdictTrace,
 )
-from host.cli.entries import HEADINGS, described, row
+from host.cli.entries import HEADINGS, described, row, without_empty
 from recall.contracts import ActivationLevel, ArmReport, ContextCursor
 
 BARE = AuditEntry(
@@ -36,8 +36,19 @@ WHOLE = msgspec.structs.replace(
     gate=GateTrace(score=910000, signals={"novelty": 100000, "tool-failure": 800000, "hesitation": 0}, state="normal"),
     arms=(ArmReport(name="lexical", hits=9, micros=1500), ArmReport(name="seed", hits=0, micros=2, shortfall="late")),
     candidates=(
-        CandidateTrace(memory_id="mem_b", score=9000000, rank=2, kept=False, drop_reason="below-bar", mass=9000000),
-        CandidateTrace(memory_id="mem_a", score=23500000, rank=1, kept=True, mass=22000000, agree=1500000),
+        CandidateTrace(
+            memory_id="mem_b", score=9000000, rank=2, kept=False, drop_reason="below-bar", mass=9000000, margin=-8000000
+        ),
+        CandidateTrace(
+            memory_id="mem_a",
+            score=23500000,
+            rank=1,
+            kept=True,
+            mass=22000000,
+            agree=1500000,
+            margin=6500000,
+            door="evidence",
+        ),
     ),
     verdict=VerdictTrace(
         action=Action.ALLOW, reason="clear", removed=(Removal(candidate_id="mem_c", reason="quarantined"),)
@@ -60,14 +71,22 @@ def test_a_row_has_a_cell_a_heading() -> None:
     assert len(row(BARE)) == len(row(WHOLE)) == len(HEADINGS)
 
 
-def test_a_row_tells_time_step_trigger_outcome_items_duration_and_reason() -> None:
+def test_a_row_tells_time_step_trigger_outcome_duration_reason_and_packet() -> None:
     cells = dict(zip(HEADINGS, row(WHOLE), strict=True))
 
     assert cells["time"] == "2026-01-06 09:15:59"
     assert cells["entry"] == "aud_1"
     assert (cells["session"], cells["step"], cells["kind"]) == ("abcdef01", "12", "pass")
-    assert (cells["trigger"], cells["outcome"], cells["items"]) == ("result:failed", "packet", "1")
+    assert (cells["trigger"], cells["outcome"], cells["packet"]) == ("result:failed", "packet", "pkt_1")
     assert (cells["ms"], cells["reason"]) == ("2.0", "tool-failure")
+
+
+def test_a_column_in_which_nothing_stands_is_left_out() -> None:
+    headings, rows = without_empty([row(BARE)])
+
+    assert headings == ("time", "entry", "session", "kind", "outcome", "reason")
+    assert rows == [("2026-01-06 09:15:59", "aud_1", "abcdef01", "drop", "dropped", "expired")]
+    assert without_empty([row(BARE), row(WHOLE)])[0] == HEADINGS
 
 
 def test_the_whole_entry_shows_signals_strongest_first_and_leaves_out_zeros() -> None:
@@ -86,8 +105,9 @@ def test_the_whole_entry_shows_every_source_candidate_removal_and_the_packet() -
 
     assert "source lexical: 9 found in 1.5 ms" in text
     assert "source seed: 0 found in 0.0 ms, late" in text
-    assert text.index("mem_a  score 23.50, mass 22.00, agree 1.50  kept") < text.index("mem_b")
-    assert "dropped: below-bar" in text
+    kept = "mem_a  score 23.50, mass 22.00, agree 1.50, margin 6.50 of evidence  kept"
+    assert text.index(kept) < text.index("mem_b")
+    assert "agree 0.00, margin -8.00  dropped: below-bar" in text
     assert "removed mem_c: quarantined" in text
     assert "packet pkt_1: items 1, bytes 512, as excerpt" in text
     assert text.endswith("decision dd")

@@ -41,6 +41,16 @@ def test_the_figures_of_a_set_are_a_table(sessions: Path) -> None:
     assert "bytes a session" in shown and "silent because" in said.output
 
 
+def test_what_was_false_is_counted_with_its_verdicts(sessions: Path) -> None:
+    labels = sessions / "made" / "labels.json"
+    labels.write_text(labels.read_text().replace("[5,8]", "[9,9]"))
+
+    said = decide(sessions).output
+
+    (line,) = [line for line in said.splitlines() if line.startswith("precision")]
+    assert "0 hits, 1 false (1 outside), 0 neutral" in line
+
+
 def test_sessions_and_rows_are_shown_when_asked(sessions: Path) -> None:
     said = decide(sessions, "--per-session", "--rows").output
 
@@ -84,7 +94,7 @@ def test_one_session_may_be_chosen_or_be_the_folder_itself(sessions: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--sessions", "gone"], "There is no session gone in"),
+        (["--sessions", "gone"], "There are: made, quiet."),
         (["--predictions", "/nowhere/out.jsonl"], "/nowhere/out.jsonl cannot be written"),
     ],
 )
@@ -100,6 +110,42 @@ def test_a_broken_session_is_said_before_any_is_replayed(sessions: Path) -> None
     result = decide(sessions)
 
     assert result.exit_code == 1 and "memories.jsonl, line 1" in result.output
+
+
+def test_predictions_that_could_not_be_kept_are_said_before_any_is_replayed(
+    sessions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replayed(*_: object) -> None:
+        raise AssertionError("a session was replayed")
+
+    events = sessions / "made" / "events.jsonl"
+    before, locked = events.read_bytes(), tmp_path / "locked.jsonl"
+    locked.touch()
+    monkeypatch.setattr("host.cli.eval_decisions.run", replayed)
+    monkeypatch.setattr("host.cli.eval_decisions.os.access", lambda path, mode: path != locked.resolve())
+
+    said = [decide(sessions, "--predictions", file).output for file in (tmp_path / "no" / "o", locked, events)]
+
+    assert "there is no folder" in said[0] and "is not yours to write" in said[1]
+    assert "is a file of a session" in said[2] and events.read_bytes() == before
+
+
+def test_a_session_without_labels_is_an_error_and_not_passed_over(sessions: Path) -> None:
+    (sessions / "quiet" / "labels.json").unlink()
+
+    result = decide(sessions)
+
+    assert result.exit_code == 1 and "quiet/labels.json: it cannot be read" in result.output
+
+
+def test_what_is_odd_about_a_session_is_said_beside_the_figures(sessions: Path) -> None:
+    events = sessions / "made" / "events.jsonl"
+    events.write_text(events.read_text().replace("tool/result", "tool/reslut"))
+
+    result = decide(sessions, "--json")
+
+    assert result.stderr.splitlines()[0] == "made: events of a type that is not known: seq 5, 8."
+    assert result.exit_code == 0 and json.loads(result.stdout)["set"]["hits"] == 0
 
 
 def test_the_engine_is_asked_for_only_where_it_is(sessions: Path, monkeypatch: pytest.MonkeyPatch) -> None:

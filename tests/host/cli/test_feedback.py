@@ -45,6 +45,23 @@ def test_a_packet_or_a_memory_is_judged(
     assert json.loads(as_json.output)["auditId"] == "aud_1"
 
 
+def test_an_entry_of_the_audit_stands_for_its_packet(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = an_entry(audit_id="aud_7", kind=AuditKind.DELIVERY, packet=a_trace(1))
+    noted = {"auditId": "aud_1", "opinion": "noise", "packetId": entry.packet.packet_id if entry.packet else None}
+    result, daemon = run(monkeypatch, {"audit.get": {"entry": entry}, "memory.feedback": noted}, "aud_7", "noise")
+
+    assert daemon.params("audit.get") == {"auditId": "aud_7"}
+    assert daemon.params("memory.feedback")["packetId"] == noted["packetId"]
+    assert f"Noted: {noted['packetId']}, noise." in result.output
+
+
+def test_an_entry_without_a_packet_has_nothing_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, daemon = run(monkeypatch, {"audit.get": {"entry": an_entry(audit_id="aud_7")}}, "aud_7", "noise")
+
+    assert (result.exit_code, [method for method, _ in daemon.asked]) == (1, ["audit.get"])
+    assert "The entry aud_7 is about no packet: its outcome is silence." in result.output
+
+
 def test_a_word_that_is_none_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
     result, daemon = run(monkeypatch, {}, PACKET, "loud")
 

@@ -1,6 +1,7 @@
 """`init` shows, asks, writes once, and takes back exactly what it wrote."""
 
 import json
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from host.cli.main import main
 from host.namespace import REPOSITORY_FOLDER, env
+from host.setup import settings_file
 
 
 @pytest.fixture
@@ -36,6 +38,7 @@ def test_nothing_is_written_before_it_is_agreed_to(repository: Path) -> None:
 
     assert result.exit_code == 1
     assert "hooks" in result.output and "Write this?" in result.output
+    assert result.stderr == "Error: Nothing was written.\n"
     assert files(repository) == {} and not (repository / REPOSITORY_FOLDER).exists()
 
 
@@ -46,6 +49,46 @@ def test_agreed_it_registers_hooks_and_makes_the_memory_folder(repository: Path)
     (settings,) = [name for name in files(repository) if name.endswith(".json")]
     assert "PostToolBatch" in json.loads((repository / settings).read_text())["hooks"]
     assert (repository / REPOSITORY_FOLDER / "memory").is_dir()
+
+
+@pytest.mark.parametrize("said", ["", "\n"])
+def test_without_an_answer_nothing_is_written_and_a_script_learns_what_to_say(repository: Path, said: str) -> None:
+    result = init(repository, said=said)
+
+    expected = "Error: Nothing was written, as there was no answer. A script says --yes."
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, expected)
+    assert files(repository) == {}
+
+
+@pytest.mark.parametrize("failing", ["config.toml", "exclude", "settings.local.json"])
+def test_when_one_file_cannot_be_written_none_is(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    (repository / ".git").rmdir()
+    subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
+    exclude = repository / ".git" / "info" / "exclude"
+    exclude.write_text("*.log\n")
+    put = settings_file._replace
+
+    def refused(path: Path, data: bytes, mode: int) -> None:
+        if path.name == failing:
+            raise PermissionError(13, "Permission denied")
+        put(path, data, mode)
+
+    monkeypatch.setattr(settings_file, "_replace", refused)
+    result = init(repository, "--yes", "--holdout", "0.1")
+
+    assert result.exit_code == 1 and f"{failing} cannot be written: Permission denied." in result.output
+    assert files(repository) == {} and not config(repository).exists()
+    assert exclude.read_text() == "*.log\n" and not (repository / REPOSITORY_FOLDER).exists()
+
+
+def test_what_alone_changes_the_share_speaks_of_the_share_alone(repository: Path) -> None:
+    init(repository, "--yes")
+
+    result = init(repository, "--yes", "--holdout", "0.1")
+
+    assert "next start" in result.output and "Start a new session" not in result.output
 
 
 def test_the_token_is_not_shown(repository: Path, tmp_path: Path) -> None:
@@ -153,8 +196,9 @@ def test_the_option_answers_and_what_else_is_configured_stays(repository: Path) 
 
 
 def test_what_is_no_share_is_refused_and_nothing_is_written(repository: Path) -> None:
-    for share in ("nan", "0.7", "-0.1", "inf"):
-        assert init(repository, "--yes", "--holdout", share).exit_code == 2
+    for share in ("nan", "0.7", "-0.1", "inf", "10%"):
+        result = init(repository, "--yes", "--holdout", share)
+        assert result.exit_code == 2 and f"{share} is no number from 0 to 0.5, such as 0.1" in result.output
     assert not config(repository).exists()
 
 

@@ -193,3 +193,36 @@ def test_what_a_person_settled_outlives_a_daemon_that_is_killed(
         assert prompt.json("audit", "verify")["ok"] is True
     finally:
         daemon.kill()
+
+
+@pytest.mark.parametrize("verb", ["mute", "unmute"])
+def test_two_kinds_at_once_are_refused_and_the_last_does_not_win(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    result, daemon = run(monkeypatch, {}, verb, "--kind", "episodic", "--kind", "semantic")
+
+    assert (result.exit_code, daemon.asked) == (2, [])
+    assert "episodic and semantic cannot be given at once" in result.output
+
+
+@pytest.mark.parametrize("what", [["--for", "1h"], ["--kind", "episodic"]])
+def test_a_folder_that_is_not_there_is_not_muted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: list[str]
+) -> None:
+    result, daemon = run(monkeypatch, {}, "mute", *what, "--workspace", str(tmp_path / "gone"))
+
+    assert (result.exit_code, daemon.asked) == (2, []) and "There is no folder" in result.output
+
+
+@pytest.mark.parametrize("verb", [["unmute"], ["mute", "--off"], ["mute", ID], ["mutes"]])
+def test_in_a_folder_that_is_gone_a_mute_can_be_seen_and_ended_and_a_memory_muted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verb: list[str]
+) -> None:
+    answers = {
+        "workspace.mute": {"kind": None, "muted": False, "changed": True},
+        "memory.mute": {"memoryId": ID, "muted": True, "changed": True},
+        "workspace.get": STANDING,
+    }
+
+    result, daemon = run(monkeypatch, answers, *verb, "--workspace", str(tmp_path / "gone"))
+
+    assert result.exit_code == 0, result.output
+    assert daemon.asked[-1][1]["workspace"] == str(tmp_path / "gone")

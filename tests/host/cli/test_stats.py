@@ -13,7 +13,10 @@ from host.cli.main import main
 from tests.host.cli.fakes import FakeDaemon, answering
 from tests.support.prompt import Prompt
 
-NOTHING = {"share": 0.0, "steps": 10, "fewest": 20, "given": 0, "delivered": 0, "heldOut": 0, "outcomes": []}
+NOTHING: dict[str, Any] = {
+    **{"share": 0.0, "steps": 10, "fewest": 20, "given": 0, "delivered": 0, "heldOut": 0},
+    **{"outcomes": [], "leftOut": {}},
+}
 COUNTED: dict[str, Any] = {
     "since": None,
     "entries": 70,
@@ -104,6 +107,21 @@ def test_where_nothing_is_recorded_nothing_more_is_said(monkeypatch: pytest.Monk
     assert result.output == "Entries: 0, of 0 sessions.\n"
 
 
+@pytest.mark.parametrize("measured", [MEASURED, NOTHING | {"share": 0.1}])
+def test_packets_that_are_not_compared_are_counted_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, measured: dict[str, Any]
+) -> None:
+    left_out = {"no-step": 3, "erased": 1, "no-events": 2}
+
+    result, _ = run(monkeypatch, COUNTED | {"measured": measured | {"leftOut": left_out}})
+
+    assert result.output.splitlines()[-3:] == [
+        "Not compared: 3 packets, as no step of the agent followed, so far as its product tells of steps.",
+        "Not compared: 1 packet, as a memory in it was forgotten.",
+        "Not compared: 2 packets, as the log does not hold its events any more.",
+    ]
+
+
 def test_json_is_the_daemons_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     result, _ = run(monkeypatch, COUNTED | {"measured": MEASURED}, "--json")
 
@@ -143,6 +161,24 @@ def test_another_time_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, since: str
 
     assert result.exit_code == 2 and "2026-11-30" in result.output
     assert daemon.asked == []
+
+
+def test_a_day_that_is_none_is_said_in_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, _ = run(monkeypatch, COUNTED, "--since", "2026-13-40")
+
+    assert "2026-13-40 is no day: month must be in 1..12. Or give a day, like 2026-11-30." in result.output
+
+
+def test_a_folder_that_is_gone_can_be_asked_for_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone, here = {"workspace.get": {"rollout": "active", "attention": "normal"}}, tmp_path / "gone"
+    daemon = answering(monkeypatch, stats, gone | {"audit.stats": COUNTED})
+
+    result = CliRunner().invoke(main, ["audit", "stats", "--workspace", str(here)])
+
+    assert daemon.params("audit.stats") == {"workspace": str(here)}
+    assert result.exit_code == 0 and f"There is no folder {here}." in result.stderr
 
 
 def test_a_workspace_is_asked_for_by_its_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
-from host.cli.wording import folder, standing, tell_screening
+from host.cli.wording import folder, known_folder, present_folder, standing, tell_screening
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,19 @@ def test_a_workspace_goes_out_as_an_absolute_path(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
 
     assert folder(Path()) == str(tmp_path.resolve())
+
+
+def test_nothing_is_chosen_for_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    assert present_folder(tmp_path) == folder(tmp_path)
+    with pytest.raises(click.UsageError, match="nothing was changed"):
+        present_folder(tmp_path / "gone")
+
+
+def test_a_folder_that_is_gone_can_be_looked_at_and_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+
+    assert (known_folder(tmp_path), known_folder(gone)) == (folder(tmp_path), folder(gone))
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"There is no folder {gone}. What is known of it:\n")

@@ -1,5 +1,6 @@
 """Sessions go through the real host; what comes out is the same every time, and looks at nothing later."""
 
+import asyncio
 import random
 from collections.abc import Sequence
 from functools import cache
@@ -10,7 +11,7 @@ import pytest
 
 from host.demo.recording import SHIPPED
 from host.errors import RemoraError
-from host.evaluation.decisions import Options, decisions, played_in, run
+from host.evaluation.decisions import Options, Played, decisions, played_in, run
 from host.evaluation.sessions import Recorded, Recording, load
 from host.policy import Policy
 from recall.analyzer import distinct
@@ -75,6 +76,18 @@ async def test_a_memory_has_the_id_that_the_recording_gives_it() -> None:
 
 
 @pytest.mark.promise("decisions-repeat")
+@pytest.mark.parametrize("name", [".", "/srv/shop", "shop/", "a//b", "../shop"])
+async def test_a_workspace_may_be_called_anything(name: str) -> None:
+    """The memories lay in one that the events never came to: nothing was found, and nothing said so."""
+    made = a_failure()
+    memories = tuple(replace(memory, workspace=name) for memory in made.memories[:1])
+    labels = replace(made.labels, workspace=name, never_reason={})
+
+    played = await decisions(replace(made, memories=memories, labels=labels))
+
+    assert [row.memories for row in played.rows] == [(LESSON_ID,)]
+
+
 async def test_the_order_of_memories_and_another_name_change_nothing() -> None:
     made = a_failure()
     turned = replace(made, memories=made.memories[::-1], name="renamed")
@@ -136,21 +149,38 @@ def test_a_folder_that_is_none_ends_the_run(tmp_path: Path) -> None:
     assert played_in(good, Options()).rows
 
 
+async def test_a_memory_that_no_file_can_hold_is_said_with_its_session() -> None:
+    made = a_failure()
+    first, *others = made.memories
+
+    with pytest.raises(RemoraError, match=r"^made: The memory mem_0+1 cannot be written: .*measure-the-decision"):
+        await decisions(replace(made, memories=(replace(first, text="a\0b"), *others)))
+
+
 # ------------------------------------------------------------------------------------- nothing of what comes later
 
 
-async def kept(events: Sequence[Recorded], cut: int) -> bytes:
-    played = await decisions(replace(a_long_one(), events=tuple(events)))
+@pytest.fixture(scope="module")
+def whole() -> Played:
+    """The long session as it was, replayed once."""
+    return asyncio.run(decisions(a_long_one()))
+
+
+def until(played: Played, cut: int) -> bytes:
     return msgspec.json.encode([row for row in played.rows if row.seq <= cut])
+
+
+async def kept(events: Sequence[Recorded], cut: int) -> bytes:
+    return until(await decisions(replace(a_long_one(), events=tuple(events))), cut)
 
 
 @pytest.mark.promise("nothing-of-the-future")
 @pytest.mark.parametrize("cut", [20, BEFORE + 2, BEFORE + 3, BEFORE + 12])
-async def test_nothing_is_read_from_after_the_decided_event(cut: int) -> None:
+async def test_nothing_is_read_from_after_the_decided_event(whole: Played, cut: int) -> None:
     """The texts of all later events are other memories' words, and their kinds are mixed: what was handed over up to
     there stays the same to the byte. So it does when there are no later events."""
     events, chance = a_long_one().events, random.Random(cut)
-    expected = await kept(events, cut)
+    expected = until(whole, cut)
     later = list(events[cut:])
     mixed = chance.sample(later, len(later))
     poisoned = [

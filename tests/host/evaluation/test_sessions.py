@@ -1,5 +1,6 @@
 """A folder becomes a labelled session, or one line that says what is wrong with it."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -85,6 +86,18 @@ def test_the_sessions_of_a_set_come_by_name_and_one_may_be_named_itself(tmp_path
         folders(tmp_path / "other")
 
 
+@pytest.mark.parametrize("file", ["events.jsonl", "memories.jsonl", "labels.json"])
+def test_a_folder_that_lacks_one_of_the_files_is_not_passed_over(tmp_path: Path, file: str) -> None:
+    for name in ("a", "b"):
+        a_folder(msgspec.structs.replace(a_failure(), name=name), tmp_path)
+    (tmp_path / "a" / file).unlink()
+
+    assert [folder.name for folder in folders(tmp_path)] == ["a", "b"]
+    assert folders(tmp_path / "a") == [tmp_path / "a"]
+    with pytest.raises(RemoraError, match=f"a/{file}: it cannot be read"):
+        load(tmp_path / "a")
+
+
 def test_a_time_without_a_zone_is_utc() -> None:
     assert millis("2026-01-06T09:15:59") == millis("2026-01-06T09:15:59Z") == 1767690959000
 
@@ -109,6 +122,13 @@ def test_a_time_without_a_zone_is_utc() -> None:
         ("labels.json", f'"memory":"{LESSON_ID}"', '"memory":"mem_gone"', r"labels\.json: mem_gone is no memory"),
         ("labels.json", "[5,8]", "[5,80]", r"labels\.json: 5-80 is no range of the 9 events"),
         ("labels.json", '"gold"', '"bronze"', r"labels\.json: .*`gold`"),
+        ("labels.json", '"duplicates":[]', '"duplicates":[[]]', r"labels\.json: a group of duplicates names no memory"),
+        ("labels.json", '"topic":', f'"deep":{"[" * 100_000},"topic":', r"labels\.json: it is nested too deeply"),
+        ("memories.jsonl", "The user likes short answers.", "  ", r"memories\.jsonl: mem_0+4 has no text"),
+        ("labels.json", '"workspace":"shop"', '"workspace":""', r"labels\.json: Expected `str` of length >= 1"),
+        ("labels.json", '"weight":1.0', '"weight":0', r"labels\.json: Expected `float` > 0"),
+        ("labels.json", '"weight":1.0', '"weight":-1', r"labels\.json: Expected `float` > 0"),
+        ("labels.json", f'"mem_{2:032x}":', f'"{LESSON_ID}":', r"labels\.json: mem_0+1 is both needed and never"),
     ],
 )
 def test_what_is_broken_is_said_with_its_file_and_line(
@@ -131,6 +151,29 @@ def test_a_file_that_is_missing_empty_or_no_text_is_said(tmp_path: Path, content
         (folder / "events.jsonl").write_bytes(content)
 
     with pytest.raises(RemoraError, match=r"events\.jsonl"):
+        load(folder)
+
+
+@pytest.mark.parametrize("file", ["events.jsonl", "memories.jsonl", "labels.json"])
+def test_a_pipe_or_a_device_is_no_file_of_a_session(tmp_path: Path, file: str) -> None:
+    """Neither has an end: it would be waited for, or read until the memory is full."""
+    pipe = a_folder(msgspec.structs.replace(a_failure(), name="pipe"), tmp_path)
+    device = a_folder(msgspec.structs.replace(a_failure(), name="device"), tmp_path)
+    for folder in (pipe, device):
+        (folder / file).unlink()
+    os.mkfifo(pipe / file)
+    (device / file).symlink_to("/dev/zero")
+
+    for folder in (pipe, device):
+        with pytest.raises(RemoraError, match=f"{file}: it is no file"):
+            load(folder)
+
+
+def test_a_session_of_too_many_bytes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = a_folder(a_failure(), tmp_path)
+    monkeypatch.setattr("host.evaluation.sessions.MOST_BYTES", 10)
+
+    with pytest.raises(RemoraError, match=r"events\.jsonl: it has more than"):
         load(folder)
 
 

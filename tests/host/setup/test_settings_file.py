@@ -154,3 +154,20 @@ def test_a_file_that_comes_or_goes_is_shown_as_such(tmp_path: Path) -> None:
     assert "--- /dev/null" in settings_file.diff(tmp_path, None, "{}\n")
     assert "+++ /dev/null" in settings_file.diff(tmp_path, "{}\n", None)
     assert settings_file.diff(tmp_path, "{}\n", "{}\n") == ""
+
+
+def test_a_text_is_put_in_anothers_place_and_back(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+
+    settings_file.replace(None, None, "x")
+    settings_file.replace(file, None, None)
+    assert not file.exists()
+    settings_file.replace(file, None, "x = 1\n")
+    assert file.read_text() == "x = 1\n"
+    settings_file.replace(file, "x = 1\n", None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_taken_away_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ConfigFault, match="cannot be written"):
+        settings_file.replace(tmp_path, "x", None)
