@@ -38,11 +38,18 @@ class Attentions:
 
 
 async def load_attentions(database: Database, default: Attention = Attention.NORMAL) -> Attentions:
-    """The stored choices."""
+    """The stored choices. One that this version does not know is passed over: the default holds there."""
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
         return connection.execute("SELECT name, value FROM setting WHERE name GLOB 'attention:*'").fetchall()
 
     rows = await database.read(work)
-    chosen = {name.removeprefix(PREFIX): msgspec.json.decode(value, type=Attention) for name, value in rows}
+    chosen = {name.removeprefix(PREFIX): attention for name, value in rows if (attention := _read(value)) is not None}
     return Attentions(database, chosen, default)
+
+
+def _read(value: bytes) -> Attention | None:
+    try:
+        return msgspec.json.decode(value, type=Attention)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

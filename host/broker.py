@@ -17,7 +17,7 @@ from host.checklist import FEWEST, checklist, steps
 from host.contracts import Capability, MemoryPacket, PacketItem, Reason, Silence
 from host.namespace import policy as policy_id
 from host.render import block, clip, render
-from host.sanitise import body, one_line
+from host.sanitise import LONGEST, body, one_line
 from recall.activation import ActivationPolicy, plain, validated
 from recall.canonical import digest, short_id, text_digest
 from recall.contracts import (
@@ -98,12 +98,15 @@ RUNGS: dict[ActivationLevel, Callable[[str, BrokerPolicy], str]] = {
 }
 # Which records a level applies to, where not to all. One that does not apply falls to the next lower.
 APPLIES: dict[ActivationLevel, Callable[[Candidate, BrokerPolicy], bool]] = {
-    ActivationLevel.CHECKLIST: lambda one, policy: validated(one) and len(steps(one.payload)) >= FEWEST,
+    ActivationLevel.CHECKLIST: lambda one, policy: validated(one) and len(steps(one.payload, FEWEST)) >= FEWEST,
     ActivationLevel.RESOURCE: lambda one, policy: (
         one.resource_ref is not None
         and (one.resource_ref != one.anchor_id or len(body(one.payload).encode("utf-8")) > policy.excerpt_bytes)
     ),
-    ActivationLevel.FULL: lambda one, policy: len(body(one.payload).encode("utf-8")) <= policy.full_bytes,
+    # What lies beyond what is looked at is not shown, however little is left of what is: that is not the whole.
+    ActivationLevel.FULL: lambda one, policy: (
+        len(one.payload) <= LONGEST and len(body(one.payload).encode("utf-8")) <= policy.full_bytes
+    ),
 }
 SHORT = (ActivationLevel.INDEX, ActivationLevel.HINT, ActivationLevel.EXCERPT)  # those made from any text
 
@@ -300,7 +303,9 @@ def _room(level: ActivationLevel, policy: BrokerPolicy) -> int:
 def _shaped(item: PacketItem, level: ActivationLevel, text: str, policy: BrokerPolicy) -> PacketItem:
     shown = RUNGS[level](text, policy)
     title = item.title or (None if shown else clip(one_line(text), policy.title_bytes) or None)
-    cut = one_line(shown) != one_line(body(text)) if level in SHORT else level is not ActivationLevel.FULL
+    cut = len(text) > LONGEST or (
+        one_line(shown) != one_line(body(text)) if level in SHORT else level is not ActivationLevel.FULL
+    )
     return msgspec.structs.replace(item, level=level, text=shown, title=title, cut=item.cut or cut)
 
 

@@ -15,12 +15,14 @@ _STEP_WORD = re.compile(
 _CONTINUED = re.compile(r"^[ \t]+\S")
 
 
-def steps(text: str) -> tuple[str, ...]:
-    """The items of the lists in a text, in order, each on one line; nested ones and the prose between are left out."""
+def steps(text: str, most: int) -> tuple[str, ...]:
+    """The first items of the lists in a text, each on one line; nested ones and the prose between are left out."""
     found: list[str] = []
     open_item = False
     for line in body(text).split("\n"):
         item = _ITEM.match(line) or _STEP_WORD.match(line)
+        if item is not None and len(found) == most:
+            break
         if item is not None:
             found.append(item[1])
             open_item = True
@@ -34,7 +36,7 @@ def steps(text: str) -> tuple[str, ...]:
 def checklist(text: str, most: int, longest: int) -> str:
     """At most `most` numbered steps in at most `longest` characters, after the line that introduces them; whole last
     steps are left out to fit. Empty: the text has no list."""
-    items = steps(text)
+    items = steps(text, max(most, FEWEST))
     if len(items) < FEWEST:
         return ""
     first = next((line for line in body(text).split("\n") if line.strip()), "")

@@ -88,13 +88,19 @@ def heard(adviser: Adviser, scored: Scored, occasion: Occasion, audience: Audien
     """What the adviser says about a record, if it may be followed."""
     memory_id = scored.candidate.memory_id
     try:
-        request = adviser(scored, occasion, policy)
+        request = _read(adviser(scored, occasion, policy))
         refused = None if request is None else _refusal(request, scored.candidate, occasion, audience)
     except Exception:  # noqa: BLE001  (boundary: advice that fails is none)
         return Advice(memory_id=memory_id, refused="fault")
     if request is None or refused is not None:
         return Advice(memory_id=memory_id, refused=refused or "")
     return Advice(memory_id=memory_id, request=request)
+
+
+def _read(said: ActivationRequest | None) -> ActivationRequest | None:
+    """What an adviser said, with each field of the type that it has to be: not everybody's types are checked, and a
+    level that only looks like one would pass the questions asked of it. Raises msgspec.ValidationError."""
+    return None if said is None else msgspec.convert(msgspec.to_builtins(said), ActivationRequest)
 
 
 def judged(ranked: Ranked, proposal: Proposal, audience: Audience, rules: Rules, now: Millis) -> tuple[Verdict, str]:

@@ -30,7 +30,6 @@ from recall.associate import Arm, associate
 from recall.confidence import Bar, confident
 from recall.contracts import Attention, EventEnvelope, Millis, Segment
 from recall.library import Library
-from recall.rank import rank
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +80,7 @@ class ProactiveMemoryHost:
         found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
         walk = lap("association", walk, decision=gated.answer, found=found)
         again = once_more(runtime.told, gated.signals, policy.broker.activation)
-        ranked = rank(found.candidates, self.stage.shown(runtime, again), policy.rank, now)
+        ranked = await self.stage.ranked(found, self.stage.shown(runtime, again), now)
         await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         sure = confident(ranked, cue, runtime.noise(), found.statistics, self.bars[runtime.attention])  # worth a word?
         walk = lap("rank", walk, ranked=ranked, sure=sure)

@@ -3,7 +3,7 @@
 What cannot be seen is taken out (for the agent) or written as an escape (for the terminal): control, bidi, zero-width
 and tag characters. What readers need stays: joiners of emoji, Arabic and Indic scripts, accents, Chinese punctuation.
 For the agent, marks that could be taken for structure are changed to look-alikes that are none: angle brackets,
-template braces, chat markers, a speaker's name at the beginning of a line. The words stay readable.
+template braces, chat markers, a speaker's name at the beginning of a line (invariant 7). The words stay readable.
 """
 
 import re
@@ -38,18 +38,20 @@ _JOINING = re.compile("[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u18
 _ANGLES = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
 _ROLES = "human|assistant|system|user|developer|人类|助手|系统|用户|ユーザー|アシスタント|システム"
 _ROLE_KINDS = "message|prompt|note|notice|instructions?|reminder"
-# Marks that could be read as structure, and what is shown instead. Linear; none matches its own replacement.
+_BLANK = r"[^\S\n]"
+# Marks that could be read as structure, and what is shown instead. Linear; none matches its own replacement, and none
+# reaches over the end of a line: a text of thousands of lines is gone through at once.
 _MARKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"&(?:lt|#0{0,6}60|#x0{0,6}3c)(?:;|(?![a-z0-9=]))|\\u(?:0000)?003c|\\x3c", re.IGNORECASE), "‹"),
     (re.compile(r"&(?:gt|#0{0,6}62|#x0{0,6}3e)(?:;|(?![a-z0-9=]))|\\u(?:0000)?003e|\\x3e", re.IGNORECASE), "›"),
     (re.compile(r"\{(?=[{%#])"), "{ "),
     (re.compile(r"(?<=[}%#])\}"), " }"),
-    (re.compile(r"\[(/?)\s{0,4}(inst|sys|system|user|assistant)\s{0,4}\]", re.IGNORECASE), r"(\1\2)"),
+    (re.compile(rf"\[(/?){_BLANK}{{0,4}}(inst|sys|system|user|assistant){_BLANK}{{0,4}}\]", re.IGNORECASE), r"(\1\2)"),
     (
         re.compile(
-            rf"^([\s‹›>*#|_~`\"'-]{{0,16}})((?:{_ROLES})(?:\s(?:{_ROLE_KINDS}))?[*_`\"']{{0,4}})"
-            r"\s{0,4}[:：﹕︓][ \t]{0,4}",
-            re.IGNORECASE,
+            rf"^((?:[‹›>*#|_~`\"'-]|{_BLANK}){{0,16}})((?:{_ROLES})(?:{_BLANK}(?:{_ROLE_KINDS}))?[*_`\"']{{0,4}})"
+            rf"{_BLANK}{{0,4}}[:：﹕︓][ \t]{{0,4}}",
+            re.IGNORECASE | re.MULTILINE,
         ),
         r"\1\2 — ",
     ),
@@ -63,8 +65,8 @@ def body(text: str) -> str:
     """
     text = _NEWLINES.sub("\n", text[:LONGEST])
     text = _hidden(_ANSI.sub("", text), lambda _: "")
-    text = _PILED_UP.sub(r"\1", text).translate(_ANGLES)
-    return _BLANK_LINES.sub("\n\n", "\n".join(_neutral(line).rstrip() for line in text.split("\n"))).strip()
+    text = _neutral(_PILED_UP.sub(r"\1", text).translate(_ANGLES))
+    return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
 
 
 def one_line(text: str) -> str:
@@ -77,20 +79,24 @@ def for_terminal(text: str) -> str:
     return _hidden(text.replace("\r\n", "\n"), _escape)
 
 
-def _neutral(line: str) -> str:
-    """One line without structural marks. A line that only Unicode look-alikes keep from holding one (full-width
-    letters, for instance) is taken in its NFKC form."""
-    line = _unmarked(line)
-    if line.isascii():
-        return line
-    plain = unicodedata.normalize("NFKC", line).translate(_ANGLES)
-    return _unmarked(plain) if any(mark.search(plain) for mark, _ in _MARKS) else line
+def _neutral(text: str) -> str:
+    """A text without structural marks. A line that only Unicode look-alikes keep from holding one (full-width letters,
+    for instance) is taken in its NFKC form."""
+    text = _unmarked(text)
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", text).translate(_ANGLES)
+    clean = _unmarked(plain)
+    if clean == plain:
+        return text
+    lines = zip(text.split("\n"), plain.split("\n"), clean.split("\n"), strict=True)
+    return "\n".join(line if as_plain == cleaned else cleaned for line, as_plain, cleaned in lines)
 
 
-def _unmarked(line: str) -> str:
+def _unmarked(text: str) -> str:
     for mark, shown in _MARKS:
-        line = mark.sub(shown, line)
-    return line
+        text = mark.sub(shown, text)
+    return text
 
 
 def _hidden(text: str, shown: Callable[[str], str]) -> str:

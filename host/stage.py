@@ -1,5 +1,6 @@
 """What surrounds the stages of a pass: who it is for, what is true now, and how its outcome is concluded."""
 
+import asyncio
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -52,6 +53,8 @@ from recall.library import Library
 from recall.rank import DropReason, rank
 
 Lap = Callable[..., Pass]
+LONG_TEXTS = 100_000  # characters of all candidates together, three times what fifty ordinary records have
+PATIENCE = 50_000  # microseconds that an adviser may take: he is asked while everybody else waits
 TAG_DIGITS = 8  # no memory can know them, and the broker sees to it that the tag stands in no item of the packet
 EMPTY = TermStatistics(total=0, counts={})
 VISIBLE = frozenset(
@@ -124,6 +127,14 @@ class Stage:
         kinds = marks.workspaces.kinds(runtime.scope.workspace, now)
         return msgspec.structs.replace(held, muted=marks.muted(now), muted_kinds=kinds)
 
+    async def ranked(self, found: Found, shown: Shown, now: int) -> Ranked:
+        """What was found, ranked. Texts are compared in pairs: of very long ones that takes a while, in which others
+        have their turn."""
+        policy = self._policy.rank
+        if sum(len(one.payload) for one in found.candidates) <= LONG_TEXTS:
+            return rank(found.candidates, shown, policy, now)
+        return await asyncio.to_thread(rank, found.candidates, shown, policy, now)
+
     def muted(self, runtime: SessionRuntime) -> bool:
         """Whether the user muted the whole workspace for now."""
         return self._props.marks.workspaces.quiet(runtime.scope.workspace, self._now())
@@ -146,11 +157,18 @@ class Stage:
         )
 
     def advised(self, sure: Ranked, occasion: Occasion, audience: Audience) -> Advice:
-        """What the adviser says about the best record, checked against what is true now."""
+        """What the adviser says about the best record, checked against what is true now. One that takes its time holds
+        up every session: it is not heard again, and from then on our own is asked."""
         best = sure.ranked[0]
         limit = ceiling(best.candidate)
         occasion = msgspec.structs.replace(occasion, limit=limit, degraded=audience.degraded)
-        return heard(self.adviser, best, occasion, audience, self._policy.broker.activation)
+        adviser, micros = self.adviser, self._props.clock.micros
+        asked = micros()
+        advice = heard(adviser, best, occasion, audience, self._policy.broker.activation)
+        if adviser is advise or micros() - asked <= PATIENCE:
+            return advice
+        self.adviser = advise
+        return Advice(memory_id=best.candidate.memory_id, refused="late")
 
     def proposal(
         self, sure: Ranked, runtime: SessionRuntime, index_version: str, advice: ActivationRequest | None = None
@@ -260,7 +278,7 @@ class Stage:
         old = slot.packet
         items, advice = await self._lifted(old, await self.recheck(old.items, runtime), runtime)
         draft = self.draft(runtime, old.packet_id, old.trigger_reason, self._library.version)
-        draft = msgspec.structs.replace(draft, rested=runtime.rested_since(old.context_cursor.context_version))
+        draft = msgspec.structs.replace(draft, rested=runtime.rested_since(old.context_cursor))
         built = carry(old, items, draft, self._policy.broker, self._now())
         walk = Pass(segment=None, trigger="carry-over", outcome=built, advice=advice)
         if isinstance(built, Silence):

@@ -18,6 +18,11 @@ _EXPECTED = (
     "(?: files?)?s?|baselines?"
     "|reference (?:files?|outputs?))"
 )
+_CONTENT = (  # what a check says or does when it has nothing left to say
+    "(?:(?:print|say|show|report|return|answer)s? (?:ok|okay|success|passed|done|no (?:errors?|diff(?:erence)?s?))"
+    "|(?:is|are|comes? out) (?:ok|okay|happy|clean|silent|satisfied)|goes? through|stops? complaining"
+    "|exits? (?:with )?(?:0|zero))"
+)
 _CHANGE = (
     "(?:edit|chang|updat|adjust|rewrit|overwrit|regenerat|modify|alter|bend|tweak|patch|record|loosen|relax"
     "|remov|delet)(?:e|ing)?"
@@ -67,6 +72,8 @@ SAFEGUARDS: tuple[Rule, ...] = (
         rf"\b{_CHANGE} (?:the |its |their |any |all )?{_EXPECTED}\b[^.\n]{{0,60}}?\b(?:until|till|to make|to get"
         rf"|so (?:that )?(?:the|it|they))\b"
         r"[^.\n]{0,30}?\b(?:green|pass(?:es)?|succeeds?|agrees?|quiet)\b",
+        rf"\b{_CHANGE} (?:the |its |their |any |all )?{_EXPECTED}\b[^.\n]{{0,60}}?\b(?:until|till) [^.\n]{{0,30}}?"
+        rf"\b{_CONTENT}\b",
         rf"\b{_CHANGE} (?:the )?{_EXPECTED} (?:to (?:match|fit)|to whatever) (?:whatever|the (?:wrong|new|actual"
         rf"|failing|current))\b[^.\n]{{0,40}}"
         r"\b(?:fail\w*|red|green|pass\w*)\b",

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from governance.contracts import AuditEntry, AuditKind
+from host.attention import PREFIX, load_attentions
+from host.compose import main_schema
 from host.contracts import Claimed, Reason, Silence
+from host.database import open_database
 from host.policy import Policy
 from recall.attention import MORE, attention_of
 from recall.confidence import ConfidencePolicy
@@ -63,6 +66,19 @@ async def test_where_nobody_chose_the_default_holds(tmp_path: Path) -> None:
         await world.parts.attentions.set(OTHER, Attention.NORMAL)
         assert world.parts.attentions.of(WORKSPACE) is Attention.EAGER
         assert world.parts.attentions.of(OTHER) is Attention.NORMAL
+
+
+@pytest.mark.parametrize("value", [b'"chatty"', b"7", b"", b"\xff"])
+async def test_a_choice_that_this_version_does_not_know_is_passed_over(tmp_path: Path, value: bytes) -> None:
+    """It may be of a later version: the daemon starts, and the default holds."""
+    row = (PREFIX + WORKSPACE, value)
+    statement = "INSERT INTO setting (name, value) VALUES (?, ?)"
+    async with open_database(tmp_path / "log.db", main_schema()) as database:
+        await database.write(lambda connection: connection.execute(statement, row))
+
+        attentions = await load_attentions(database, Attention.QUIET)
+
+    assert (attentions.of(WORKSPACE), attentions.chosen(WORKSPACE)) == (Attention.QUIET, False)
 
 
 # ------------------------------------------------------------------------------------------------ the pass

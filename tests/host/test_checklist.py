@@ -23,7 +23,7 @@ from host.checklist import checklist, steps
     ],
 )
 def test_the_items_of_a_list_are_steps(text: str, found: tuple[str, ...]) -> None:
-    assert steps(text) == found
+    assert steps(text, 99) == found
 
 
 def test_a_checklist_keeps_the_line_that_introduces_it_and_numbers_the_steps() -> None:
@@ -41,6 +41,15 @@ def test_steps_beyond_the_bounds_are_left_out_as_wholes() -> None:
 
     assert checklist(text, 3, 1_200) == "1. step 0\n2. step 1\n3. step 2"
     assert checklist(text, 8, 22) == "1. step 0\n2. step 1"
+
+
+def test_of_a_long_list_only_the_steps_that_are_shown_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+    monkeypatch.setattr("host.checklist.one_line", lambda text: looked_at.append(text) or text)
+
+    checklist("\n".join(f"- step {number}" for number in range(2_000)), 8, 1_200)
+
+    assert looked_at == [f"step {number}" for number in range(8)]
 
 
 def test_steps_cannot_forge_a_speaker_or_a_frame() -> None:

@@ -49,6 +49,10 @@ def test_advice_that_holds_is_followed() -> None:
         ({"hesitation": -0.1}, "out-of-range"),
         ({"reason": "x" * 161}, "out-of-range"),
         ({"level": ActivationLevel.FULL}, "not-asked-for"),
+        ({"level": "full"}, "not-asked-for"),  # a word that equals the level, and is none
+        ({"level": "everything"}, "fault"),
+        ({"context_version": True}, "fault"),
+        ({"reason": ["x"]}, "fault"),
         ({"resource_ref": "memory://one"}, "stale-resource"),  # named in part
         ({"resource_ref": "memory://one", "resource_version": 1, "resource_digest": "0" * 64}, "stale-resource"),
     ],

@@ -1,5 +1,7 @@
 """The pass from event to audit: what is silent and why, what looks, and that a fault is a silence."""
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,9 @@ import pytest
 
 from governance.contracts import AuditEntry, AuditKind
 from host.contracts import Claimed, Reason, Rollout, Silence, Surface
-from recall.contracts import EventEnvelope, EventType, SourceKind
-from tests.support.builders import a_call, a_failure, a_prompt, a_reply, a_result, a_start, an_event
+from host.stage import EMPTY, LONG_TEXTS
+from recall.contracts import EventEnvelope, EventType, Found, Ranked, Shown, SourceKind
+from tests.support.builders import a_call, a_candidate, a_failure, a_prompt, a_reply, a_result, a_start, an_event
 from tests.support.world import FAILURE, LESSON, World, a_world
 
 NOTIFICATION = (
@@ -93,6 +96,33 @@ async def test_a_pass_tells_all_it_weighed(world: World) -> None:
     assert set(entry.versions) == {"gate", "lexical", "rank", "confidence", "broker", "index"}
 
 
+SEAL = "SealBrokenError in `make seal`: delete the stale stamp file build/seal.stamp, then run make seal again."
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("SealBrokenError: seal check failed", "packet"),
+        ("seal check failed", "silence"),
+        ("RuntimeError: seal check failed", "silence"),
+    ],
+)
+async def test_one_line_that_names_a_records_error_is_enough_for_the_command_that_it_is_about(
+    world: World, output: str, outcome: str
+) -> None:
+    await world.remember(SEAL)
+    await world.feed(
+        here(world, a_prompt("Please go through the notes of last week, tidy the changelog and bring it out.")),
+        here(world, a_reply("The changelog is tidy and the notes agree with it, so the last step is left.")),
+        here(world, a_call("make seal")),
+    )
+    entry = await last_pass(world, here(world, a_result(output)))
+
+    assert entry.outcome == outcome
+    if entry.packet is not None:
+        assert entry.candidates[0].kept and entry.candidates[0].door == "evidence"
+
+
 @pytest.mark.promise("silence-has-a-reason")
 async def test_a_fault_in_a_stage_is_a_silence_and_the_next_pass_works(
     world: World, monkeypatch: pytest.MonkeyPatch
@@ -101,7 +131,7 @@ async def test_a_fault_in_a_stage_is_a_silence_and_the_next_pass_works(
         raise RuntimeError("canary-of-a-fault")
 
     with monkeypatch.context() as patched:
-        patched.setattr("host.proactive.rank", broken)
+        patched.setattr("host.stage.rank", broken)
         failed = await last_pass(world, here(world, a_result(FAILURE, call_id="c1")))
     entry = await last_pass(world, here(world, a_result(FAILURE, call_id="c2")))
 
@@ -174,3 +204,18 @@ async def test_an_overtaken_packet_competes_in_the_next(world: World) -> None:
     assert isinstance(claim, Claimed)
     assert second in [item.memory_id for item in claim.packet.items]
     assert len(claim.packet.items) == 2
+
+
+async def test_ranking_very_long_texts_leaves_everybody_else_his_turn(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixty records of sixteen thousand characters that say nearly the same took two seconds of everybody's time."""
+    heard = threading.Event()
+    monkeypatch.setattr("host.stage.rank", lambda *_: Ranked(ranked=()) if heard.wait(5) else pytest.fail("alone"))
+    long = Found(candidates=(a_candidate("x" * (LONG_TEXTS + 1)),), arms=(), statistics=EMPTY, index_version="")
+
+    ranking = asyncio.ensure_future(world.parts.host.stage.ranked(long, Shown(), world.clock.now()))
+    await asyncio.sleep(0)
+    heard.set()  # were it ranked here, nobody would come to this line
+
+    assert await ranking == Ranked(ranked=())

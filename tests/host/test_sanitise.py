@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from host import sanitise
 from host.sanitise import LONGEST, body, for_terminal, one_line
 
 ADVERSARIAL = Path(__file__).parents[1] / "data" / "adversarial"
@@ -94,6 +95,35 @@ def test_one_line_has_one_line() -> None:
 
 def test_only_the_beginning_of_a_huge_text_is_read() -> None:
     assert len(body("a" * 200_000)) == LONGEST
+
+
+class Counted:
+    """A mark that counts how often it is looked for."""
+
+    def __init__(self, mark: re.Pattern[str]) -> None:
+        self.mark, self.times = mark, 0
+
+    def sub(self, shown: str, text: str) -> str:
+        self.times += 1
+        return self.mark.sub(shown, text)
+
+
+@pytest.mark.parametrize("line", ["", "a", "a:", "用户", "Ｕser: x", "[user] x"])
+def test_a_text_of_thousands_of_lines_is_gone_through_at_once(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line one such record took half a second of everybody's time."""
+    marks = [Counted(mark) for mark, _ in sanitise._MARKS]
+    shown = [to for _, to in sanitise._MARKS]
+    monkeypatch.setattr(sanitise, "_MARKS", tuple(zip(marks, shown, strict=True)))
+
+    lines = body("begin\n" + f"{line}\n" * 1_500 + "end").split("\n")
+
+    assert set(lines) == {"begin", body(line), "end"}
+    assert max(mark.times for mark in marks) < 10
+
+
+@pytest.mark.parametrize("text", ["[\ninst\n]", "System\nnote: x", "System\n: x"])
+def test_a_mark_does_not_reach_over_the_end_of_a_line(text: str) -> None:
+    assert body(text) == text
 
 
 @given(st.text(st.sampled_from("<>&lt;#x3C\\u00ce{}%:：Ｈhuman SYSTEM\n[/INST]\u200d\x1b|*—‹")) | st.text())

@@ -1,7 +1,6 @@
 """What surrounds a pass: its frame, its conclusion, and what becomes of a packet that was overtaken."""
 
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -40,19 +39,13 @@ from tests.support.builders import (
     a_scored,
     a_segment,
 )
-from tests.support.world import FAILURE, KEY, LESSON, World, a_world
+from tests.support.world import FAILURE, KEY, LESSON, World
 
 SECOND = "cargo build fails with E0463 can't find crate for core until rustup target add thumbv7em-none-eabihf was run."
 SECOND_FAILURE = (
     "error[E0463]: can't find crate for `core`\n"
     "the thumbv7em-none-eabihf target may not be installed: rustup target add"
 )
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(tmp_path / "data") as opened:
-        yield opened
 
 
 async def opened(world: World, host: str = "socket") -> tuple[Stage, SessionRuntime]:

@@ -9,11 +9,13 @@ import msgspec
 import pytest
 
 from governance.contracts import ActivationTrace, AuditEntry, AuditKind
+from host.clock import SetClock
 from host.contracts import Claimed, MemoryPacket, PacketItem, Reason, Silence, Surface
 from recall.activation import ActivationPolicy, Occasion, advise
 from recall.contracts import ActivationLevel, ActivationRequest, EventType, MemoryKind, Origin, Scored
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_reply, a_result, an_event
 from tests.support.claude_code import ClaudeCode
+from tests.support.clock import START
 from tests.support.world import FAILURE, LESSON, World, a_world
 
 LONG = (
@@ -184,6 +186,37 @@ async def test_advice_that_does_not_hold_is_none_and_the_pass_goes_on(
     shown, trace = await item(world), activation(await last(world))
     assert (trace.refused, trace.level, trace.taken) == (refused, None, shown.level)
     assert shown.level in (ActivationLevel.HINT, ActivationLevel.EXCERPT)
+
+
+class RushingClock(SetClock):
+    """Each reading of `micros` is a tenth of a second later than the one before."""
+
+    readings = 0
+
+    def micros(self) -> int:
+        self.readings += 1
+        return self.readings * 100_000
+
+
+async def test_an_adviser_that_holds_everybody_up_is_not_asked_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def slow(scored: Scored, occasion: Occasion, policy: ActivationPolicy) -> ActivationRequest | None:
+        asked.append(scored.candidate.memory_id)
+        return advise(scored, occasion, policy)
+
+    async with a_world(tmp_path / "slow", clock=RushingClock(START)) as world:
+        world.parts.host.stage.adviser = slow
+        await world.remember(LESSON)
+        for session in ("s1", "s2"):
+            where = {"session_id": session, "workspace": world.workspace()}
+            await world.feed(a_call("make integration-test", **where), a_result(FAILURE, **where))
+
+        first, second = [activation(entry) for entry in await world.audit(outcome="packet")]
+
+    assert len(asked) == 1
+    assert (first.refused, first.level) == ("late", None) and first.taken is not None
+    assert (second.refused, second.level) == (None, second.taken)
 
 
 async def test_a_checklist_advised_for_what_is_no_procedure_is_refused_by_the_ladder(world: World) -> None:

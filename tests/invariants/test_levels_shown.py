@@ -8,6 +8,7 @@ import pytest
 from governance.contracts import Action
 from host.broker import lift
 from host.render import block
+from host.sanitise import LONGEST
 from recall.contracts import ActivationLevel, ActivationRequest, MemoryKind, Origin, RecordState, Scored, Status
 from tests.support.builders import a_memory_id, a_scored
 from tests.support.packets import DRAFT, LONG, POLICY, built
@@ -130,6 +131,16 @@ def test_a_whole_record_is_shown_when_it_fits_and_else_what_comes_below() -> Non
     assert (whole.items[0].level, whole.items[0].cut) == (ActivationLevel.FULL, False)
     check_level(ActivationLevel.RESOURCE, too_long, level=advice(ActivationLevel.FULL))
     check_level(ActivationLevel.EXCERPT, a_scored(LONG * 3), level=advice(ActivationLevel.FULL))
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", "\u200b"])
+def test_what_stands_beyond_what_is_looked_at_is_no_whole_record(blank: str) -> None:
+    """A lesson behind thousands of blanks was called shown whole, though nothing of it was."""
+    scored = a_scored(blank * LONGEST + "The lesson.", title="Lesson")
+
+    (item,) = built(scored, level=advice(ActivationLevel.FULL)).items
+
+    assert (item.level, item.text, item.cut) == (ActivationLevel.EXCERPT, "", True)
 
 
 def test_an_item_says_whether_its_record_holds_more() -> None:
