@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import msgspec
 
-from governance.chain import Link, Row, chained, entry_of, flaw
+from governance.chain import Row, chained, entry_of
+from governance.checkpoint import Checkpoint, Stored, Walked, flaw_of, opened, walked
 from governance.contracts import AuditEntry, AuditFilter, PacketTrace
 from governance.errors import AuditUnavailable
 from recall.canonical import keyed
@@ -30,6 +31,7 @@ _LATER = (
 )
 _CHUNK = f"SELECT {', '.join(Row.__struct_fields__)} FROM audit WHERE row > ? ORDER BY row LIMIT ?"
 _HIGHEST = "SELECT seq FROM sqlite_sequence WHERE name = 'audit'"
+_KEPT = "SELECT document, digest FROM audit_checkpoint"
 _CONDITIONS = {  # field of the filter -> condition
     "session_ref": "session_ref = ?",
     "kind": "kind = ?",
@@ -50,12 +52,14 @@ Numbered = tuple[int, AuditEntry]
 
 
 class Verification(Frozen, frozen=True, kw_only=True):
-    """What `verify` found: how many entries hold together, and the first row that does not, and why."""
+    """What `verify` found: how many entries hold together, and the first row that does not, and why. `before`: how many
+    older ones were let go and stand summed up in the checkpoint that the chain begins with."""
 
     ok: bool
     entries: int
     problem: str | None = None
     row: int | None = None
+    before: int = 0
 
 
 def session_ref(key: bytes, session_id: str) -> str:
@@ -179,26 +183,67 @@ class Audit:
         """How many entries there are."""
         return await self._number("SELECT count(*) FROM audit")
 
-    async def verify(self) -> Verification:
-        """Walk the chain from its first row, in chunks, up to the first row that does not hold."""
-        highest = await self._number(_HIGHEST)
-        link = Link()
-        while rows := await self._chunk(link.row):
+    async def kept(self) -> Stored | None:
+        """What is left of entries that were let go, as it is stored."""
+        row = await self._database.read(lambda connection: connection.execute(_KEPT).fetchone())
+        return None if row is None else Stored(document=row[0], digest=row[1])
+
+    async def checkpoint(self) -> Checkpoint:
+        """What entries that were let go came to. Raises msgspec.DecodeError for a damaged document."""
+        return opened(await self.kept())
+
+    async def walk(self, after: int = 0, last: int | None = None) -> AsyncIterator[Numbered]:
+        """Every entry that is there, oldest first, behind row `after` and up to row `last`."""
+        while rows := await self.chunk(after, CHUNK):
             for row in rows:
-                problem = flaw(row, link)
-                if problem is not None:
-                    return Verification(ok=False, entries=link.row, problem=problem, row=row.row)
-                link = Link(row=row.row, digest=row.digest)
-        if highest > link.row:
-            return Verification(ok=False, entries=link.row, problem="the last entries were removed", row=link.row + 1)
-        return Verification(ok=True, entries=link.row)
+                if last is not None and row.row > last:
+                    return
+                yield row.row, entry_of(row.entry, row.digest)
+            after = rows[-1].row
+
+    async def head(self) -> int:
+        """The last row that was given out."""
+        return await self._number(_HIGHEST)
+
+    async def verify(self) -> Verification:
+        """Walk the chain from the checkpoint, or its first row, in chunks, up to the first row that does not hold."""
+        while True:
+            kept = await self.kept()
+            found = await self._verified(kept)
+            if found.ok or kept == await self.kept():  # else entries were let go while we walked
+                return found
+
+    async def _verified(self, kept: Stored | None) -> Verification:
+        highest = await self.head()
+        try:
+            start = opened(kept)
+        except msgspec.DecodeError:
+            return Verification(ok=False, entries=0, problem="the checkpoint was changed", row=0)
+        walk = Walked(link=start.link)
+        while walk.problem is None and (rows := await self.chunk(walk.link.row, CHUNK)):
+            walk = await asyncio.to_thread(walked, walk, rows)
+        problem, row = walk.problem, walk.link.row + 1
+        if problem is None and highest > walk.link.row:
+            problem = "the last entries were removed"
+        elif problem is None:
+            problem, row = flaw_of(kept, walk.named), walk.named_at or row
+        elif walk.row is not None:
+            row = walk.row
+        return Verification(
+            ok=problem is None,
+            entries=walk.entries,
+            problem=problem,
+            row=None if problem is None else row,
+            before=start.entries,
+        )
 
     async def _select(self, statement: str, *values: object) -> tuple[Numbered, ...]:
         rows = await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
         return tuple((row, entry_of(data, digest)) for row, data, digest in rows)
 
-    async def _chunk(self, after: int) -> list[Row]:
-        rows = await self._database.read(lambda connection: connection.execute(_CHUNK, (after, CHUNK)).fetchall())
+    async def chunk(self, after: int, limit: int) -> list[Row]:
+        """The rows behind `after` as they are stored."""
+        rows = await self._database.read(lambda connection: connection.execute(_CHUNK, (after, limit)).fetchall())
         return [Row(**dict(zip(Row.__struct_fields__, row, strict=True))) for row in rows]
 
     async def _number(self, statement: str) -> int:

@@ -1,4 +1,8 @@
-"""G-04 MetricsCollector: numbers as a fold over the audit. Pure: the same entries give the same numbers."""
+"""G-04 MetricsCollector: numbers as a fold over the audit. Pure: the same entries give the same numbers.
+
+A leak is a memory that was handed over though the audit itself says that it must not be: one that a safety rule had
+taken out, one of a packet that was held back or built for somebody else, one that a person had forgotten or corrected.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -18,8 +22,20 @@ class Histogram(Frozen, frozen=True, kw_only=True):
     total: int = 0
 
 
+class Offer(Frozen, frozen=True, kw_only=True):
+    """A packet that a pass made: for whom, and whether it was to be handed over."""
+
+    packet_id: str
+    owner: str
+    open: bool
+
+
 class Metrics(Frozen, frozen=True, kw_only=True):
-    """Everything counted. Labels that belong together are joined by a space: `silence no-confident-hit`."""
+    """Everything counted. Labels that belong together are joined by a space: `silence no-confident-hit`.
+
+    `evidence`: edges by kind. `covered`: reads that showed a `part` of a record, or the `whole`. `offers` and `barred`
+    count nothing: they are what later entries are held against, to find `leaks`.
+    """
 
     entries: int = 0
     passes: dict[str, int] = {}  # "outcome reason"
@@ -34,10 +50,21 @@ class Metrics(Frozen, frozen=True, kw_only=True):
     arm_hits: dict[str, int] = {}
     arm_passes: dict[str, int] = {}
     shortfalls: dict[str, int] = {}  # "arm shortfall"
+    evidence: dict[str, int] = {}  # kind
+    covered: dict[str, int] = {}  # part, whole
+    leaks: dict[str, int] = {}  # why it must not have been handed over
     latency: dict[str, Histogram] = {}  # stage
+    offers: tuple[Offer, ...] = ()  # the latest
+    barred: dict[str, str] = {}  # memory id -> what a person did
 
 
 EMPTY = Metrics()
+OFFERS = 256  # a packet waits for minutes, and an agent has one at a time
+WHOLE = 1_000_000  # coverage is counted in millionths
+BYTES_A_TOKEN = 4
+FUNNEL = ("seen", "covered", "read", "cite", "reuse", "success", "correction")
+BARS = frozenset({"forgotten", "corrected"})
+LIFTS = frozenset({"cleared", "kept", "remembered"})
 
 
 class _Tally:
@@ -47,6 +74,8 @@ class _Tally:
         self.counters = {name: dict(getattr(start, name)) for name in _COUNTERS}
         self.numbers = {name: int(getattr(start, name)) for name in _NUMBERS}
         self.latency = dict(start.latency)
+        self.offers = start.offers
+        self.barred = start.barred
 
     def count(self, counter: str, label: str, by: int = 1) -> None:
         counts = self.counters[counter]
@@ -55,7 +84,7 @@ class _Tally:
 
 _COUNTERS = (
     *("passes", "triggers", "packets", "drops", "claims", "removed", "feedback"),
-    *("arm_hits", "arm_passes", "shortfalls"),
+    *("arm_hits", "arm_passes", "shortfalls", "evidence", "covered", "leaks"),
 )
 _NUMBERS = ("entries", "injected_bytes", "injected_items")
 
@@ -65,6 +94,8 @@ def fold(metrics: Metrics, entries: Iterable[AuditEntry]) -> Metrics:
     tally = _Tally(metrics)
     for entry in entries:
         tally.numbers["entries"] += 1
+        _evidence(tally, entry)
+        _bars(tally, entry)
         match entry.kind:
             case AuditKind.PASS:
                 _pass(tally, entry)
@@ -72,6 +103,7 @@ def fold(metrics: Metrics, entries: Iterable[AuditEntry]) -> Metrics:
                 tally.count("claims", entry.reason)
             case AuditKind.CLAIM:
                 tally.count("packets", "claimed")
+                _leaks(tally, entry)
             case AuditKind.DELIVERY:
                 _delivery(tally, entry)
             case AuditKind.DROP:
@@ -80,33 +112,61 @@ def fold(metrics: Metrics, entries: Iterable[AuditEntry]) -> Metrics:
                 tally.count("feedback", entry.outcome)
             case _:
                 pass  # a change of settings is no act
-    return msgspec.structs.replace(metrics, **tally.counters, **tally.numbers, latency=tally.latency)
+    return msgspec.structs.replace(
+        metrics,
+        **tally.counters,
+        **tally.numbers,
+        latency=tally.latency,
+        offers=tally.offers,
+        barred=tally.barred,
+    )
+
+
+def funnel(metrics: Metrics) -> dict[str, int]:
+    """From what was shown to what came of it, in edges: handed over, covered by a read, read whole, cited, reused,
+    with success, corrected."""
+    partly = metrics.covered.get("part", 0)
+    counted = metrics.evidence | {
+        "seen": metrics.evidence.get("seen", 0) - partly,
+        "covered": partly + metrics.covered.get("whole", 0),
+    }
+    return {stage: counted.get(stage, 0) for stage in FUNNEL}
+
+
+def rates(metrics: Metrics) -> dict[str, float]:
+    """Each word of feedback as a share of the packets that were delivered."""
+    delivered = metrics.packets.get("delivered", 0)
+    return (
+        {verb: round(number / delivered, 4) for verb, number in sorted(metrics.feedback.items())} if delivered else {}
+    )
 
 
 def as_json(metrics: Metrics) -> dict[str, object]:
     """The numbers as the `metrics` method answers them: camelCase, buckets with their upper bounds in microseconds."""
+    counts = {name: dict(sorted(getattr(metrics, name).items())) for name in _COUNTERS}
     return {
         "entries": metrics.entries,
-        "passes": metrics.passes,
-        "triggers": metrics.triggers,
-        "packets": metrics.packets,
-        "drops": metrics.drops,
-        "claims": metrics.claims,
-        "removed": metrics.removed,
-        "feedback": metrics.feedback,
-        "injected": {"bytes": metrics.injected_bytes, "items": metrics.injected_items},
+        **{name: counts[name] for name in ("passes", "triggers", "packets", "drops", "claims", "removed", "feedback")},
+        "feedbackRates": rates(metrics),
+        "injected": {
+            "bytes": metrics.injected_bytes,
+            "items": metrics.injected_items,
+            "tokensEstimated": -(-metrics.injected_bytes // BYTES_A_TOKEN),
+        },
         "arms": {
             name: {"passes": passes, "hits": metrics.arm_hits.get(name, 0)}
-            for name, passes in metrics.arm_passes.items()
+            for name, passes in counts["arm_passes"].items()
         },
-        "shortfalls": metrics.shortfalls,
+        "shortfalls": counts["shortfalls"],
+        "funnel": funnel(metrics),
+        "leaks": counts["leaks"] | {"all": sum(metrics.leaks.values())},
         "latencyMicros": {
             stage: {
                 "count": histogram.count,
                 "sum": histogram.total,
                 "buckets": [[bound, number] for bound, number in zip((*BUCKETS, None), histogram.buckets, strict=True)],
             }
-            for stage, histogram in metrics.latency.items()
+            for stage, histogram in sorted(metrics.latency.items())
         },
     }
 
@@ -125,6 +185,8 @@ def prometheus(metrics: Metrics, prefix: str) -> str:
         ("arm_hits_total", ("arm",), metrics.arm_hits),
         ("arm_passes_total", ("arm",), metrics.arm_passes),
         ("arm_shortfalls_total", ("arm", "shortfall"), metrics.shortfalls),
+        ("funnel_total", ("stage",), funnel(metrics)),
+        ("leaks_total", ("why",), {"all": sum(metrics.leaks.values())} | metrics.leaks),
     ):
         lines += [f"# TYPE {prefix}_{name} counter"]
         lines += [f"{prefix}_{name}{_labels(labels, label)} {number}" for label, number in sorted(counts.items())]
@@ -132,6 +194,7 @@ def prometheus(metrics: Metrics, prefix: str) -> str:
         ("audit_entries_total", metrics.entries),
         ("injected_bytes_total", metrics.injected_bytes),
         ("injected_items_total", metrics.injected_items),
+        ("injected_tokens_estimated_total", -(-metrics.injected_bytes // BYTES_A_TOKEN)),
     ):
         lines += [f"# TYPE {prefix}_{name} counter", f"{prefix}_{name} {number}"]
     lines += [f"# TYPE {prefix}_stage_seconds histogram"]
@@ -140,12 +203,62 @@ def prometheus(metrics: Metrics, prefix: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def gauges(readings: Mapping[str, Mapping[str, float]], prefix: str) -> str:
+    """Readings of the moment in Prometheus text format: name -> label (empty: none) -> value."""
+    lines: list[str] = []
+    for name, values in sorted(readings.items()):
+        lines += [f"# TYPE {prefix}_{name} gauge"]
+        for label, value in sorted(values.items()):
+            of = f'{{of="{_quoted(label)}"}}' if label else ""
+            lines += [f"{prefix}_{name}{of} {value:.10g}"]
+    return "\n".join(lines) + "\n"
+
+
+def _owner(entry: AuditEntry) -> str:
+    return f"{entry.session_ref} {entry.agent_ref}"
+
+
+def _evidence(tally: _Tally, entry: AuditEntry) -> None:
+    for trace in entry.evidence:
+        tally.count("evidence", trace.kind.value)
+        if trace.coverage is not None:
+            tally.count("covered", "whole" if trace.coverage >= WHOLE else "part")
+
+
+def _bars(tally: _Tally, entry: AuditEntry) -> None:
+    """What a person forgot or corrected must not be handed over from here on, unless it is taken up again."""
+    if entry.memory_id is None or entry.outcome not in BARS | LIFTS:
+        return
+    barred = {memory_id: what for memory_id, what in tally.barred.items() if memory_id != entry.memory_id}
+    tally.barred = barred | {entry.memory_id: entry.outcome} if entry.outcome in BARS else barred
+
+
+def _leaks(tally: _Tally, entry: AuditEntry) -> None:
+    """A claim hands over: what of its packet must not have been."""
+    packet = entry.packet
+    if packet is None or entry.outcome != "claimed":
+        return
+    offer = next((one for one in reversed(tally.offers) if one.packet_id == packet.packet_id), None)
+    if offer is not None and not offer.open:
+        tally.count("leaks", "held-back", len(packet.items))
+    elif offer is not None and offer.owner != _owner(entry):
+        tally.count("leaks", "other-session", len(packet.items))
+    for item in packet.items:
+        if item in tally.barred:
+            tally.count("leaks", tally.barred[item])
+
+
 def _pass(tally: _Tally, entry: AuditEntry) -> None:
     tally.count("passes", f"{entry.outcome} {entry.reason}")
     if entry.trigger:
         tally.count("triggers", entry.trigger)
     if entry.packet is not None:
         tally.count("packets", "built")
+        offer = Offer(packet_id=entry.packet.packet_id, owner=_owner(entry), open=entry.outcome == "packet")
+        tally.offers = (*tally.offers[1 - OFFERS :], offer)
+        removed = {one.candidate_id for one in entry.verdict.removed} if entry.verdict is not None else set()
+        for _ in removed.intersection(entry.packet.items if offer.open else ()):
+            tally.count("leaks", "removed")
     if entry.outcome == "held-out":
         tally.count("packets", "held-out")
     for removal in entry.verdict.removed if entry.verdict is not None else ():

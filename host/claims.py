@@ -1,4 +1,7 @@
-"""Claims at a request boundary: wait for the pass in flight, carry over or refuse, hand over, settle (C-06, N-03)."""
+"""Claims at a request boundary: wait for the pass in flight, carry over or refuse, hand over, settle (C-06, N-03).
+
+Invariant 5 is kept here: one claim a boundary, and the packet enters the next request or none.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -86,6 +89,7 @@ class Claims:
             if not runtime.idle.is_set() or runtime.queue or runtime.behind:
                 return Silence(reason=Reason.LATE)
             try:
+                _ours(runtime)
                 return await self._before(runtime, ask) or await self._claim(runtime, ask)
             except AuditUnavailable:
                 return Silence(reason=Reason.AUDIT_UNAVAILABLE)
@@ -144,6 +148,7 @@ class Claims:
     async def delivered(self, runtime: SessionRuntime, packet_id: str, claim_id: str) -> Settled:
         """The text is in the next request: the packet is delivered, and each item leaves one `seen`."""
         async with runtime.lock:
+            _ours(runtime)
             slot = await self._inbox.find(packet_id)
             if slot is None or not _owns(runtime, slot.packet):
                 return Settled(settled=False, reason="unknown-packet")
@@ -157,6 +162,7 @@ class Claims:
     async def release(self, runtime: SessionRuntime, packet_id: str, claim_id: str) -> Settled:
         """The text was not used: the packet is pending again, unless a newer one has taken the slot."""
         async with runtime.lock:
+            _ours(runtime)
             slot = await self._inbox.find(packet_id)
             if slot is None or not _owns(runtime, slot.packet):
                 return Settled(settled=False, reason="unknown-packet")
@@ -168,6 +174,7 @@ class Claims:
     async def settle_shown(self, runtime: SessionRuntime, texts: Sequence[str]) -> int:
         """Packets whose frame stands in the host's own transcript are delivered, whoever died in between."""
         async with runtime.lock:
+            _ours(runtime)
             count = 0
             for slot in await self._unsettled(runtime):
                 if any(slot.packet.tag in tags(text) for text in texts):
@@ -208,6 +215,17 @@ class Claims:
                         await self._drop(runtime, slot, InboxState.DROPPED, reason)
                         count += 1
         return count
+
+    async def withdraw_absent(self, slot: Slot, scope: RuntimeScope) -> bool:
+        """The same for a packet of a session that is not live: what a claim there would find now. Whether it was
+        dropped."""
+        packet, cursor = slot.packet, slot.packet.context_cursor
+        reason = self._closed(scope) or (Reason.MUTED if self._muted(packet.items, scope) else None)
+        if reason is None:
+            return False
+        owner = self._desk.owner(cursor.session_id, packet.agent_id, cursor, packet.step or 0)
+        entry = of_event(AuditKind.DROP, "dropped", reason, owner, self._clock.now())
+        return await self._inbox.settle(slot, InboxState.DROPPED, about(entry, packet, slot.claim_id))
 
     async def reset(self, runtime: SessionRuntime, reason: Reason) -> None:
         """Drop what waits for this owner: its context window is gone, or its session ended. The lock is held."""
@@ -302,3 +320,9 @@ def carries(packet: MemoryPacket, runtime: SessionRuntime, now: int) -> bool:
 def _owns(runtime: SessionRuntime, packet: MemoryPacket) -> bool:
     scope = runtime.scope
     return packet.context_cursor.session_id == scope.session_id and packet.agent_id == scope.agent_id
+
+
+def _ours(runtime: SessionRuntime) -> None:
+    """Raises AuditUnavailable when the runtime was forsaken while we waited for its lock: its past is read anew."""
+    if runtime.forsaken:
+        raise AuditUnavailable("What this session decided last could not be recorded.", "Try again.")

@@ -107,6 +107,14 @@ class EventLog:
             f"{_SELECT} AND e.event_seq IN ({firsts}) ORDER BY e.event_seq", {"session": session_id}
         )
 
+    async def workspace(self, session_id: str, agent_id: str) -> str:
+        """The folder that an agent named last; empty: none."""
+        found = await self._read(
+            f"{_SELECT} AND e.agent_id = :agent AND e.workspace != '' ORDER BY e.event_seq DESC LIMIT 1",
+            {"session": session_id, "agent": agent_id},
+        )
+        return found[0].workspace if found else ""
+
     async def last(self, session_id: str) -> LoggedSession | None:
         """The session as logged, or None."""
         found = await self._sessions("WHERE session_id = ?", (session_id,))

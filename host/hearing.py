@@ -34,7 +34,6 @@ from recall.contracts import (
     Segment,
 )
 from recall.errors import IndexFault
-from recall.rank import rank
 
 OBSERVED = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL, EventType.TOOL_RESULT})
 FIRST = -1  # the priority that comes first among the pinned records
@@ -59,11 +58,12 @@ class Hearing:
         segment = runtime.take(envelope)
         await asyncio.sleep(0)  # whoever waits for an acknowledgement goes first
         scope, now = runtime.scope, envelope.observed_at
-        runtime.attention = self.attentions.of(scope.workspace)
         if self.rollouts.asleep(scope.workspace, scope.session_id, now):
             if segment is not None:
                 runtime.note(segment)
             return
+        if runtime.window_no != window or segment is not None or envelope.event_type in OBSERVED:
+            runtime.attention = self.attentions.of(scope.workspace)  # its pass says so, and a restart reads it there
         if envelope.event_type == EventType.SESSION_END:
             await self.claims.reset(runtime, Reason.SESSION_CLOSED)
             self.sessions.let_go(runtime)
@@ -131,7 +131,7 @@ class Hearing:
         lap, index = host.stage.stopwatch(), host.library.snapshot(now)
         cue = seed_cue(runtime.scope, runtime.shown_before)
         found = await associate(cue, index, host.arms, policy.association, host.clock.micros)
-        ranked = rank(found.candidates, host.stage.shown(runtime), policy.rank, now)
+        ranked = await host.stage.ranked(found, host.stage.shown(runtime), now)
         pinned = [scored for scored in ranked.ranked if scored.candidate.pinned]
         pinned.sort(key=lambda scored: scored.candidate.priority != FIRST)  # the others stay as ranked
         lost = [scored for scored in ranked.ranked if not scored.candidate.pinned]

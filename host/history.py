@@ -1,16 +1,19 @@
 """What the stores know of one agent of one session: the audit entries, packets and reads that a restart folds again."""
 
+import asyncio
 import sqlite3
 from collections.abc import Iterable
 
 import msgspec
 
 from governance.audit import Audit
+from governance.checkpoint import NOTHING, Checkpoint, opened
 from governance.contracts import AccessEvidence, AuditEntry, AuditFilter
 from governance.evidence_store import EvidenceStore
 from host.contracts import MemoryPacket
 from host.eventlog import EventLog
 from host.holdout import HELD_OUT
+from host.past import SECTION, Past, owner_of, pasts
 from host.sessions import History
 from recall.contracts import Database
 
@@ -18,44 +21,65 @@ PAGE = 1_000
 
 
 class Histories:
-    """Reads histories. Nothing is kept."""
+    """Reads histories. Nothing is kept but the checkpoint that was read last."""
 
     def __init__(self, database: Database, eventlog: EventLog, audit: Audit, evidence: EvidenceStore) -> None:
         self._database = database
         self._eventlog = eventlog
         self._audit = audit
         self._evidence = evidence
+        self._checkpoint: tuple[str, Checkpoint, dict[str, Past]] = ("", NOTHING, {})
 
     async def of(self, session_id: str, agent_id: str) -> History:
         """Entries in their order, packets by id, reads by the event that showed them."""
         first = await self._eventlog.replay(session_id, limit=1)
-        entries = tuple(await self._entries(session_id, agent_id))
+        numbered = await self._entries(session_id, agent_id)
+        checkpoint, past = await self._past(session_id, agent_id)
+        entries = (
+            *past.entries(),
+            *(entry for row, entry in numbered if row > checkpoint.through.row),  # let go while we read: not twice
+        )
         held_out = {entry.packet.packet_id for entry in entries if entry.packet and entry.outcome == HELD_OUT}
         return History(
             root_agent=first[0].agent_id if first else agent_id,
             entries=entries,
             packets=await self._packets(session_id, agent_id, sorted(held_out)),
             reads=await self._reads(session_id),
+            agree=past.agreement(),
+            heard_seq=past.event_seq,
+            settled_at=checkpoint.through.at,
         )
 
-    async def _entries(self, session_id: str, agent_id: str) -> list[AuditEntry]:
+    async def _entries(self, session_id: str, agent_id: str) -> list[tuple[int, AuditEntry]]:
         session, agent = self._audit.ref(session_id), self._audit.ref(agent_id)
-        found: list[AuditEntry] = []
+        found: list[tuple[int, AuditEntry]] = []
         before: int | None = None
         while True:
             page = await self._audit.rows(AuditFilter(session_ref=session, after_row=before, limit=PAGE))
-            found.extend(entry for _, entry in page if entry.agent_ref == agent)
+            found.extend((row, entry) for row, entry in page if entry.agent_ref == agent)
             if len(page) < PAGE:
                 return found[::-1]
             before = page[-1][0]
 
+    async def _past(self, session_id: str, agent_id: str) -> tuple[Checkpoint, Past]:
+        """What entries that were let go left, and what of it is this agent's."""
+        kept = await self._audit.kept()
+        if kept is None:
+            return NOTHING, Past()
+        if kept.digest != self._checkpoint[0]:
+            checkpoint = await asyncio.to_thread(opened, kept)
+            self._checkpoint = kept.digest, checkpoint, pasts(checkpoint.sections.get(SECTION))
+        _, checkpoint, found = self._checkpoint
+        return checkpoint, found.get(owner_of(self._audit.ref(session_id), self._audit.ref(agent_id)), Past())
+
     async def _packets(self, session_id: str, agent_id: str, held_out: Iterable[str]) -> dict[str, MemoryPacket]:
-        """Those that were claimed, and those that were held out."""
+        """Those that were claimed, those that were held out, and those that the product's transcript showed after their
+        claim was taken back."""
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
             return connection.execute(
                 "SELECT packet_id, body FROM packet WHERE session_id = ? AND agent_id = ?"
-                " AND (claimed_at IS NOT NULL OR packet_id IN (SELECT value FROM json_each(?)))",
+                " AND (claimed_at IS NOT NULL OR state = 'delivered' OR packet_id IN (SELECT value FROM json_each(?)))",
                 (session_id, agent_id, msgspec.json.encode(held_out).decode()),
             ).fetchall()
 

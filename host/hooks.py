@@ -90,8 +90,10 @@ class Hooks:
         text = adapter.encode(heard, packet.rendered)
 
         def settle(verb: Callable[[SessionRuntime, str, str], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
-            async def act() -> None:
-                await verb(runtime, packet.packet_id, claim.claim_id)
+            async def act() -> None:  # by whoever is the session's runtime by then: nobody tells us twice
+                scope = runtime.scope
+                live = await self._parts.sessions.find(scope.session_id, scope.agent_id)
+                await verb(live, packet.packet_id, claim.claim_id)
 
             return act
 

@@ -224,15 +224,15 @@ class Inbox:
 
         return await self._database.read(work)
 
-    async def owners(self, since: Millis) -> list[tuple[str, str]]:
-        """Who has an unsettled packet that was built since then: (session, agent)."""
+    async def unsettled(self) -> list[Slot]:
+        """Every packet of any session that waits or is claimed, however old: a packet can outlast its user's pause."""
 
-        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            return connection.execute(
-                "SELECT DISTINCT session_id, agent_id FROM packet"
-                " WHERE state IN ('pending', 'claimed') AND created_at >= ? ORDER BY session_id, agent_id",
-                (since,),
+        def work(connection: sqlite3.Connection) -> list[Slot]:
+            rows = connection.execute(
+                "SELECT state, body, claim_id, claimed_at FROM packet"
+                " WHERE state IN ('pending', 'claimed') ORDER BY session_id, agent_id, packet_id"
             ).fetchall()
+            return [_slot(row) for row in rows]
 
         return await self._database.read(work)
 
@@ -298,6 +298,17 @@ class Holder(Frozen, frozen=True, kw_only=True):
                 reason,
             ),
         )
+
+
+def let_go(connection: sqlite3.Connection, before: Millis) -> None:
+    """Within the transaction that deletes audit entries: packets from before that time whose entries are all gone go
+    with them, and so do answers."""
+    connection.execute(
+        "DELETE FROM packet WHERE created_at < ?"
+        " AND packet_id NOT IN (SELECT packet_id FROM audit WHERE packet_id IS NOT NULL)",
+        (before,),
+    )
+    connection.execute("DELETE FROM claim_answer WHERE at < ?", (before,))
 
 
 def _slot(row: tuple[str, bytes, str | None, Millis | None]) -> Slot:

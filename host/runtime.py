@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind
+from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind, PacketTrace
 from host.contracts import GateMode, GateState, MemoryPacket, Window
 from host.gate import failure_marks
 from host.hesitation import hesitation
@@ -42,6 +42,7 @@ USER_KEY = "user"
 MAIN_AGENT = "main"
 FAILURES_KEPT = 64
 SESSION_SET = "session/set"  # what the user wants of this session
+WORK = frozenset({EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL, EventType.TOOL_RESULT})  # of the agent or a tool
 
 T = TypeVar("T")
 
@@ -77,13 +78,13 @@ class SessionRuntime:
         self.policy = policy
         self.root_agent = root_agent
         self.workspace_path = ""
-        self.event_seq = 0
+        self.event_seq = self.worked_seq = 0  # the last event, and the last one of the agent or of a tool
         self.context_version = 0
         self.window_no = 0
         self.step = self.turn = 0
         self.gate = GateState()
         self.attention = Attention.NORMAL  # of its workspace, when an event was heard last
-        self.disposed = False
+        self.disposed = self.forsaken = False  # its session ended; it is not the session's runtime any more
         self.incognito = self.muted = False
         self.boundary: str | None = None  # the packet that goes into the coming request
         self.last_delivery_step: int | None = None
@@ -123,6 +124,8 @@ class SessionRuntime:
         if envelope.turn is not None:
             self.turn = max(self.turn, envelope.turn)
         self.step, self._replied = counted(envelope, self.step, self._replied)
+        if envelope.event_type in WORK:
+            self.worked_seq = envelope.event_seq
         match envelope.event_type:
             case EventType.SESSION_START:
                 self._new_window(_read(envelope, _payload, EventPayload()).source or "startup")
@@ -218,6 +221,12 @@ class SessionRuntime:
         self.delivered.append(packet.exact_digest)
         self.last_delivery_step = self.step
 
+    def _given_once(self, trace: PacketTrace) -> None:
+        """A packet reached the agent whose text is not kept any more: what it held is known by its ids alone."""
+        self.shown.update(dict.fromkeys(trace.items, ""))
+        self.delivered.append(trace.exact_digest)
+        self.last_delivery_step = self.step
+
     def kept_back(self, packet: MemoryPacket) -> None:
         """A packet was kept back to measure: its records are out of this context window as if they had been given."""
         if packet.window == self.window_no:
@@ -239,7 +248,8 @@ class SessionRuntime:
             if entry.outcome == HELD_OUT and packet is not None:
                 self.kept_back(packet)
         elif packet is None:
-            return
+            if entry.kind is AuditKind.DELIVERY and entry.packet is not None:
+                self._given_once(entry.packet)
         elif entry.kind is AuditKind.CLAIM and entry.outcome == "claimed":
             self.taken(packet)
         elif entry.kind is AuditKind.DELIVERY:
@@ -270,17 +280,19 @@ class SessionRuntime:
         """How much the agent hesitates, as of its last event."""
         return hesitation(self.working(self.last_seen))
 
-    def rested_since(self, context_version: int) -> bool:
-        """Whether the session has only waited for its user since that version: a prompt is all that came."""
-        if self.context_version != context_version + 1 or not self.segments:
+    def rested_since(self, cursor: ContextCursor) -> bool:
+        """Whether the session has only waited for its user since then: a prompt is all that came. What the agent or a
+        tool did ends the rest even if it says nothing; that a turn ended does not."""
+        if self.context_version != cursor.context_version + 1 or not self.segments:
             return False
         latest, _ = self.segments[-1]
-        return latest.kind is SegmentKind.PROMPT and latest.source_kind is SourceKind.USER
+        asked = latest.kind is SegmentKind.PROMPT and latest.source_kind is SourceKind.USER
+        return asked and self.worked_seq <= cursor.event_seq
 
     def in_time(self, packet: MemoryPacket, now: Millis) -> bool:
         """Whether a packet that nobody claimed has not expired. The time in which the session only waited for its user
         does not count: nothing of the context moved."""
-        return now < packet.expiry or self.rested_since(packet.context_cursor.context_version)
+        return now < packet.expiry or self.rested_since(packet.context_cursor)
 
     def working(self, now: Millis) -> tuple[Segment, ...]:
         """M-01: the latest segments that are not older than the TTL, oldest first."""
@@ -289,7 +301,7 @@ class SessionRuntime:
 
     def window(self, now: Millis, surface: bool, segment: Segment | None) -> Window:
         """What the gate sees; `segment` is the one about to be decided, already pushed."""
-        recent = self.working(now)
+        recent = working = self.working(now)
         if segment is not None and recent and recent[-1].id == segment.id:
             recent = recent[:-1]
         return Window(
@@ -303,7 +315,7 @@ class SessionRuntime:
             surface=surface,
             first_prompt=self.prompts == 0,
             failures=tuple(self.failures),
-            hesitation=hesitation(self.working(now)),
+            hesitation=hesitation(working),
         )
 
     def noise(self) -> Noise:

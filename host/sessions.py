@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from governance.contracts import AccessEvidence, AuditEntry
+from governance.contracts import AccessEvidence, AuditEntry, AuditKind
 from host.contracts import MemoryPacket
 from host.errors import ProtocolFault
 from host.runtime import RuntimePolicy, SessionRuntime
@@ -16,15 +16,25 @@ QUEUE_MAX = 512
 CHUNK = 256
 FOLD_CHUNK = 32  # between two of them others have their turn
 LIVE_MAX = 1024
+# An entry of these kinds shows that its event was heard to the end: a pass is written last, and nobody claims or
+# acknowledges in between. A drop does not: an event that begins a context window writes drops first.
+HEARD = frozenset({AuditKind.PASS, AuditKind.CLAIM, AuditKind.DELIVERY})
 
 
 class History(Frozen, frozen=True, kw_only=True):
-    """What the stores know of one (session, agent), in order."""
+    """What the stores know of one (session, agent), in order.
+
+    Of entries that were let go there is what they came to: `agree`, the last event that was heard (`heard_seq`), and
+    the time up to which every event was (`settled_at`).
+    """
 
     root_agent: str
     entries: tuple[AuditEntry, ...]
     packets: dict[str, MemoryPacket]
     reads: dict[int, tuple[AccessEvidence, ...]]  # by event seq
+    agree: dict[str, float] = {}
+    heard_seq: int = 0
+    settled_at: Millis = 0
 
 
 class Stores:
@@ -59,6 +69,15 @@ class Sessions:
         """The runtime if it is live."""
         return self._live.get((session_id, agent_id))
 
+    async def present(self, session_id: str, agent_id: str) -> SessionRuntime | None:
+        """The runtime if it is live, or is being restored just now."""
+        opening = self._opening.get((session_id, agent_id))
+        return self.known(session_id, agent_id) if opening is None else await opening
+
+    def scope(self, session_id: str, agent_id: str, workspace: str) -> RuntimeScope:
+        """Where an agent stands that works there."""
+        return RuntimeScope(session_id=session_id, agent_id=agent_id, workspace=workspace, user=self._user)
+
     def all(self) -> list[SessionRuntime]:
         return list(self._live.values())
 
@@ -72,7 +91,7 @@ class Sessions:
         runtime = self._live.get(key)
         if runtime is None and envelope.event_seq == 1 and key not in self._opening:  # the session's very first
             self._make_room()
-            runtime = self._live[key] = SessionRuntime(self._scope(key), envelope.agent_id, self._policy)
+            runtime = self._live[key] = SessionRuntime(self.scope(*key, ""), envelope.agent_id, self._policy)
         return runtime
 
     async def find(self, session_id: str, agent_id: str) -> SessionRuntime:
@@ -103,7 +122,9 @@ class Sessions:
             self._live.pop((runtime.scope.session_id, runtime.scope.agent_id), None)
 
     def forsake(self, runtime: SessionRuntime) -> None:
-        """Forget a runtime with all that it has not heard: the next who asks has it restored from the log."""
+        """Forget a runtime with all that it has not heard: the next who asks has it restored from the log. Who holds it
+        still can do nothing more with it: what he would write could name an event that was heard in part."""
+        runtime.forsaken = True
         key = (runtime.scope.session_id, runtime.scope.agent_id)
         if self._live.get(key) is runtime:
             del self._live[key]
@@ -157,22 +178,24 @@ class Sessions:
 
     async def _restored(self, key: Key) -> SessionRuntime:
         history = await self._stores.history(*key)
-        runtime = SessionRuntime(self._scope(key), history.root_agent, self._policy)
+        runtime = SessionRuntime(self.scope(*key, ""), history.root_agent, self._policy)
         await self._fold(runtime, history)
         return runtime
 
-    def _scope(self, key: Key) -> RuntimeScope:
-        return RuntimeScope(session_id=key[0], agent_id=key[1], workspace="", user=self._user)
-
     async def _fold(self, runtime: SessionRuntime, history: History) -> None:
-        """Events that were decided before are folded in; those that were not are queued for their pass."""
-        passed = max((e.cursor.event_seq for e in history.entries if e.kind == "pass" and e.cursor), default=0)
+        """Events that were heard before are folded in, each with what was written before the next one; those that were
+        not are queued."""
+        heard = max((e.cursor.event_seq for e in history.entries if e.kind in HEARD and e.cursor), default=0)
+        heard, settled = max(heard, history.heard_seq), history.settled_at
         waiting = deque(history.entries)
+        runtime.agree = dict(history.agree)
         scope = runtime.scope
-        while passed:
+        whole = not (heard or settled)
+        while not whole:
             chunk = await self._stores.replay(scope.session_id, scope.agent_id, runtime.enqueued_seq, FOLD_CHUNK)
             for envelope in chunk:
-                if envelope.event_seq > passed:
+                whole = envelope.event_seq > heard and envelope.observed_at > settled
+                if whole:
                     break
                 await self.follow(runtime, envelope)
                 segment = runtime.take(envelope)
@@ -181,9 +204,9 @@ class Sessions:
                 runtime.has_read(history.reads.get(envelope.event_seq, ()))
                 runtime.enqueued_seq = envelope.event_seq
                 _apply(runtime, waiting, envelope.event_seq, history)
-            if len(chunk) < FOLD_CHUNK or chunk[-1].event_seq >= passed:
-                break
-        _apply(runtime, waiting, runtime.event_seq, history)
+            whole = whole or len(chunk) < FOLD_CHUNK
+        for entry in waiting:  # drops at an event that is to be heard again: whether before or after it is the same
+            runtime.apply(entry, history.packets)
         runtime.behind = True
 
     async def follow(self, runtime: SessionRuntime, envelope: EventEnvelope) -> None:

@@ -108,7 +108,7 @@ class Workers:
                     for _ in range(min(ROUND, len(runtime.queue))):
                         await self._wait(self._none, MOMENT_SECONDS)
                         await self.hear(runtime.queue.popleft(), runtime)
-        except AuditUnavailable:
+        except (AuditUnavailable, asyncio.CancelledError):
             self.sessions.forsake(runtime)  # nothing may be decided unrecorded: the log is read again later
             raise
         finally:

@@ -165,12 +165,17 @@ class Workspaces:
         )
 
     async def _withdrawn(self, key: str) -> int:
-        """Drop what waits there and may not be handed over any more, also in sessions that nobody has opened since the
-        daemon started: a mute may have ended before they are. Returns how many packets that were."""
-        since = self._parts.clock.now() - self._parts.host.policy.broker.ttl
-        owners = await self._parts.inbox.owners(since)
-        there = [await self._parts.sessions.find(*owner) for owner in owners]
-        return await self._parts.claims.withdraw(one for one in there if one.scope.workspace == key)
+        """Drop what waits there and may not be handed over any more, also in sessions that are not live, however old it
+        is: a mute may have ended before its session is opened again. Returns how many packets that were."""
+        parts, count = self._parts, 0
+        for slot in await parts.inbox.unsettled():
+            owner = (slot.packet.context_cursor.session_id, slot.packet.agent_id)
+            runtime = await parts.sessions.present(*owner)
+            if runtime is not None:
+                count += await parts.claims.withdraw([runtime] if runtime.scope.workspace == key else [])
+            elif workspace_key(await parts.eventlog.workspace(*owner)) == key:
+                count += await parts.claims.withdraw_absent(slot, parts.sessions.scope(*owner, key))
+        return count
 
     async def _noted(self, outcome: str, reason: str, key: str) -> None:
         entry = of_policy(outcome, reason, self._parts.audit.ref(key), self._parts.clock.now())

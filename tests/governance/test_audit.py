@@ -19,17 +19,18 @@ from tests.support.entries import REF, a_full_pass, a_trace, an_entry
 from tests.support.fakes import FakeDatabase
 
 KEY = b"k" * 32
+NAMES = "audit_id, at, session_ref, kind, outcome, reason, step, packet_id, digest, entry"
 
 
 @pytest_asyncio.fixture
 async def audit(tmp_path: Path) -> AsyncIterator[Audit]:
-    async with open_database(tmp_path / "audit.db", [schema()]) as database:
+    async with open_database(tmp_path / "audit.db", [schema(), schema(4)]) as database:
         yield Audit(database, KEY, CountedIds())
 
 
 @pytest.fixture
 def fake() -> FakeDatabase:
-    return FakeDatabase([schema()])
+    return FakeDatabase([schema(), schema(4)])
 
 
 async def ids(audit: Audit, **wanted: object) -> list[str]:
@@ -94,9 +95,23 @@ async def test_a_failing_audit_says_so_and_tells_nobody_of_the_entry(fake: FakeD
             "UPDATE audit SET row = 3 WHERE row = 9",
             2,
         ),
+        (
+            f"INSERT INTO audit ({NAMES}) SELECT {NAMES.replace('audit_id', chr(39) + 'x' + chr(39), 1)} FROM audit"
+            " WHERE row = 2",
+            6,
+        ),
+        (
+            "UPDATE audit SET row = 7 WHERE row = 5; UPDATE audit SET row = 6 WHERE row = 4;"
+            f"INSERT INTO audit (row, {NAMES}) SELECT 4, 'x', at, session_ref, kind, outcome, reason, step, packet_id,"
+            " digest, entry FROM audit WHERE row = 3",
+            4,
+        ),
     ],
-    ids=["entry", "column", "time", "removed", "cut-off", "head", "renumbered", "swapped"],
+    ids=[
+        *("entry", "column", "time", "removed", "cut-off", "head", "renumbered", "swapped", "added", "put-between"),
+    ],
 )
+@pytest.mark.promise("chain-tampering")
 async def test_a_touched_chain_is_found_and_where(fake: FakeDatabase, tampering: str, row: int) -> None:
     audit = Audit(fake, KEY, CountedIds())
     await audit.append([an_entry(reason="cooldown", step=step) for step in range(5)])

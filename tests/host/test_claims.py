@@ -1,24 +1,19 @@
 """Claims over a whole remora: what becomes of a packet between the pass that built it and the request it enters."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from governance.contracts import AuditKind, EvidenceKind
+from governance.errors import AuditUnavailable
+from host.claims import Ask
 from host.contracts import Claimed, InboxState, Reason, Silence, Surface
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_reply, a_result, a_start
 from tests.support.clock import START
 from tests.support.world import FAILURE, LESSON, RunningClock, World, a_world
 
 MINUTE = 60_000
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(tmp_path / "data") as opened:
-        yield opened
 
 
 async def a_failure(world: World, number: int = 1, **fields: object) -> str:
@@ -228,30 +223,6 @@ async def test_two_steps_later_it_is_too_late(world: World) -> None:
     assert await world.claim() == Silence(reason=Reason.STALE_CONTEXT)
 
 
-@pytest.mark.promise("packet-carried-over")
-async def test_the_time_in_which_a_session_waits_for_its_user_does_not_count(world: World) -> None:
-    memory_id = await a_failure(world)
-    world.clock.set(world.clock.now() + 40 * MINUTE)
-    await world.feed(a_prompt("And what now, please?", workspace=world.workspace()))
-
-    claim = await world.claim()
-
-    assert isinstance(claim, Claimed)
-    assert [item.memory_id for item in claim.packet.items] == [memory_id]
-    assert claim.packet.expiry == world.clock.now() + 10 * MINUTE
-
-
-@pytest.mark.promise("packet-expired")
-async def test_a_pause_in_which_the_agent_worked_counts(world: World) -> None:
-    folder = world.workspace()
-    await a_failure(world)
-    await world.feed(a_reply("I look at something else meanwhile.", workspace=folder))
-    world.clock.set(world.clock.now() + 40 * MINUTE)
-    await world.feed(a_prompt("And what now, please?", workspace=folder))
-
-    assert await world.claim() == Silence(reason=Reason.EXPIRED)
-
-
 @pytest.mark.promise("packet-wrong-context")
 async def test_a_new_context_window_drops_what_waits(world: World) -> None:
     folder = world.workspace()
@@ -387,3 +358,21 @@ async def test_while_the_audit_cannot_be_written_nothing_is_handed_over_and_afte
     assert refused == Silence(reason=Reason.AUDIT_UNAVAILABLE)
     assert (await world.deliver(claim)).settled
     assert (await world.parts.audit.verify()).ok
+
+
+@pytest.mark.promise("acknowledged-is-kept")
+async def test_who_waited_for_a_session_that_was_forsaken_is_told_to_ask_again(world: World) -> None:
+    await a_failure(world)
+    claim = await world.claim()
+    assert isinstance(claim, Claimed)
+    claims, runtime = world.parts.claims, await world.parts.sessions.find(SESSION, AGENT)
+    world.parts.sessions.forsake(runtime)
+
+    late = await claims.claim(runtime, Ask(surface=Surface.POST_TOOL))
+    ids = (claim.packet.packet_id, claim.claim_id)
+    acts = (claims.delivered(runtime, *ids), claims.release(runtime, *ids), claims.settle_shown(runtime, []))
+    refusals = await asyncio.gather(*acts, return_exceptions=True)
+
+    assert late == Silence(reason=Reason.AUDIT_UNAVAILABLE)
+    assert [type(refusal) for refusal in refusals] == [AuditUnavailable] * 3
+    assert (await world.deliver(claim)).settled  # by the session's runtime as it is found again

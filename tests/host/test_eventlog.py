@@ -240,6 +240,14 @@ async def test_the_first_event_of_each_agent_is_known() -> None:
     assert [(event.agent_id, event.event_seq) for event in firsts] == [("main", 1), ("sub", 2), ("third", 4)]
 
 
+async def test_the_folder_that_an_agent_named_last_is_known() -> None:
+    log = a_log()
+    for agent, folder in (("main", "/one"), ("sub", "/two"), ("main", "/three"), ("main", ""), ("sub", "")):
+        await log.append([a_prompt(f"in {folder}", session_id="s1", agent_id=agent, workspace=folder)], NOW)
+
+    assert [await log.workspace("s1", agent) for agent in ("main", "sub", "nobody")] == ["/three", "/two", ""]
+
+
 async def test_sessions_are_listed_newest_first() -> None:
     log = a_log()
     await log.append([a_prompt("a", session_id="s1", workspace="/one")], NOW)

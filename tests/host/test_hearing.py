@@ -1,7 +1,6 @@
 """What becomes of one stored event: a pass, a reset, a seed, a piece of evidence, or nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,8 @@ import pytest
 from governance.contracts import AuditEntry, AuditKind, EvidenceKind
 from host.contracts import Claimed, Reason, Rollout, Silence, Surface
 from host.runtime import SESSION_SET
-from recall.contracts import EventEnvelope, EventType
+from recall.attention import attention_of
+from recall.contracts import Attention, EventEnvelope, EventType
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result, a_start, an_event
 from tests.support.reading import a_read, window
 from tests.support.world import FAILURE, LESSON, World, a_world
@@ -21,12 +21,6 @@ UNREADABLE = [
     (EventType.TOOL_RESULT, {"text": "x", "read": {"path": 1}}),
     (SESSION_SET, {"muted": "very"}),
 ]
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(tmp_path / "data") as opened:
-        yield opened
 
 
 def a_need(world: World, call_id: str = "c1") -> tuple[EventEnvelope, EventEnvelope]:
@@ -114,6 +108,19 @@ async def test_a_workspace_that_is_off_leaves_no_trace_of_what_was_said(world: W
 
     assert await world.audit() == before
     assert runtime.context_version == 3  # the session is followed all the same
+
+
+async def test_how_often_it_speaks_changes_with_a_pass_that_says_so(world: World) -> None:
+    folder = world.workspace()
+    runtime = await world.feed(a_prompt("Good morning.", workspace=folder))
+    await world.parts.attentions.set(runtime.scope.workspace, Attention.EAGER)
+
+    await world.feed(an_event(EventType.TURN_END, {}, workspace=folder), a_wish(world, muted=False))
+    before = runtime.attention  # a restart would find nothing written of another
+    await world.feed(a_prompt("", workspace=folder))
+
+    assert (before, runtime.attention) == (Attention.NORMAL, Attention.EAGER)
+    assert attention_of((await last_pass(world)).versions["confidence"]) is Attention.EAGER
 
 
 async def test_an_empty_prompt_is_a_silence_with_its_reason(world: World) -> None:

@@ -1,6 +1,5 @@
 """What the stores know of one agent of one session, in its order: what a restart folds in again."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from tests.support.builders import AGENT, SESSION, a_call, a_memory_id, a_prompt
 from tests.support.holdout import HALF, a_session, fail
 from tests.support.runtimes import a_read
 from tests.support.world import FAILURE, LESSON, World, a_world
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(tmp_path / "data") as opened:
-        yield opened
 
 
 def histories(world: World) -> Histories:
@@ -73,6 +66,19 @@ async def test_only_packets_that_were_claimed_are_read_again(world: World) -> No
         *(AuditKind.CLAIM, AuditKind.DROP, AuditKind.CLAIM, AuditKind.DELIVERY)
     ]
     assert (await histories(world).of(SESSION, "sub-1")).packets == {}
+
+
+async def test_a_packet_that_the_transcript_showed_after_its_claim_was_taken_back_is_read_again(world: World) -> None:
+    project = world.workspace()
+    await world.remember(LESSON)
+    runtime = await world.feed(a_call(workspace=project), a_result(FAILURE, workspace=project))
+    claim = await world.claim()
+    assert isinstance(claim, Claimed)
+    await world.release(claim)
+
+    assert await world.parts.claims.settle_shown(runtime, [claim.packet.rendered]) == 1
+
+    assert (await histories(world).of(SESSION, AGENT)).packets == {claim.packet.packet_id: claim.packet}
 
 
 async def test_what_was_held_out_is_read_again_for_its_own_session_alone(tmp_path: Path) -> None:

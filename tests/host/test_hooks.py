@@ -1,8 +1,6 @@
 """A host's hooks over a whole remora: what they tell is kept, and what they are given is settled as it went."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -18,19 +16,13 @@ from recall.contracts import EventType
 from recall.workspace import workspace_key
 from tests.support.builders import AGENT
 from tests.support.claude_code import HOST, ClaudeCode, said
-from tests.support.world import FAILURE, LESSON, World, a_world
+from tests.support.world import FAILURE, LESSON, World
 
 PROMPT = {"prompt": "Good morning, please go on where we stopped."}
 NOTIFICATION = (
     "<task-notification>\n<task-id>b5x</task-id>\n<summary>make integration-test: ECONNREFUSED on port 5433, "
     "pg-fixture</summary>\n</task-notification>"
 )
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(tmp_path / "data") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -137,6 +129,19 @@ async def test_a_lesson_is_delivered_when_the_answer_was_written_and_not_before(
     rows = await claude.world.parts.evidence.of_session(claude.world.parts.audit.ref("cc-1"))
     assert [row.kind for row in rows] == [EvidenceKind.SEEN]
     assert await claude.given("PostToolBatch") == ""
+
+
+@pytest.mark.promise("seen-only-delivered")
+async def test_a_lesson_is_delivered_also_when_its_session_was_found_again_meanwhile(claude: ClaudeCode) -> None:
+    await claude.fails(FAILURE)
+    reply = await claude.hook("PostToolBatch")
+    sessions = claude.world.parts.sessions
+    sessions.forsake(await sessions.find("cc-1", AGENT))
+
+    await reply.written()
+
+    assert await settled(claude.world) == ["claimed", "delivered"]
+    assert (await sessions.find("cc-1", AGENT)).shown
 
 
 @pytest.mark.promise("packet-released", "seen-only-delivered")

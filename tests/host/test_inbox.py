@@ -224,6 +224,28 @@ async def test_a_claim_of_a_dead_holder_settles_nothing_late(opened: tuple[Inbox
     assert (await pending(inbox)).claim_id is None
 
 
+async def test_what_is_not_settled_is_found_in_any_session_however_old_it_is(
+    opened: tuple[Inbox, PlainLedger],
+) -> None:
+    inbox, _ = opened
+    for number, session in enumerate(("s2", "s1", "s1"), start=1):
+        cursor = a_cursor(session_id=session)
+        packet = packet_of(packet_id=f"pkt_{number}", context_cursor=cursor, created_at=START - number * 10**10)
+        await inbox.offer(packet, [an_entry()])
+        if number == 2:
+            slot, _ = await inbox.slot(session, AGENT)
+            assert slot is not None
+            await inbox.claim(slot, a_holder(), an_entry(AuditKind.CLAIM))
+    third = await inbox.find("pkt_3")
+    assert third is not None
+
+    found = [(slot.packet.packet_id, slot.state) for slot in await inbox.unsettled()]
+    await inbox.settle(third, InboxState.DROPPED, an_entry(AuditKind.DROP))
+
+    assert found == [("pkt_2", "claimed"), ("pkt_3", "pending"), ("pkt_1", "pending")]
+    assert [slot.packet.packet_id for slot in await inbox.unsettled()] == ["pkt_2", "pkt_1"]
+
+
 async def test_forgetting_erases_the_text_everywhere(opened: tuple[Inbox, PlainLedger], tmp_path: Path) -> None:
     inbox, _ = opened
     packet = packet_of(packet_id="pkt_1")

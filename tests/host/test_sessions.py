@@ -3,16 +3,17 @@
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from governance.contracts import AuditKind
 from host.contracts import Claimed
 from host.errors import ProtocolFault
-from host.runtime import RuntimePolicy
+from host.runtime import SESSION_SET, RuntimePolicy
 from host.sessions import History, Sessions, Stores
-from recall.contracts import EventEnvelope
+from recall.contracts import EventEnvelope, EventType
 from recall.workspace import workspace_key
-from tests.support.builders import SESSION, a_call, a_prompt, a_reply, a_result, a_start
+from tests.support.builders import SESSION, a_call, a_prompt, a_reply, a_result, a_start, an_event
 from tests.support.clock import START
 from tests.support.world import FAILURE, LESSON, World, a_world
 
@@ -209,3 +210,82 @@ async def test_only_a_session_with_nothing_to_hear_is_let_go(tmp_path: Path) -> 
 
         assert idle == [[], [runtime], []]
         assert (kept, sessions.all()) == ([runtime], [])
+
+
+# ------------------------------------------------------------------------------- what lies behind the last pass
+
+
+SILENT = [
+    a_start("resume"),
+    an_event(EventType.TURN_END, {}),
+    an_event("step/end", {}),
+    an_event("somebody/else", {}),
+    an_event(SESSION_SET, {"muted": False}),
+]
+
+
+@pytest.mark.promise("deterministic", "kill-nine")
+@pytest.mark.parametrize("silent", SILENT, ids=[event.event_type for event in SILENT])
+@pytest.mark.parametrize("settled", [False, True])
+async def test_what_was_taken_after_an_event_without_a_pass_is_not_shown_again(
+    tmp_path: Path, silent: EventEnvelope, settled: bool
+) -> None:
+    folder = tmp_path / "data"
+    async with a_world(folder) as world:
+        envelopes = script(await prepared(world))
+        where = {"workspace": world.workspace()}
+        await world.feed(*envelopes[:5], msgspec.structs.replace(silent, **where))
+        claim = await world.claim()
+        assert isinstance(claim, Claimed)
+        if settled:
+            await world.deliver(claim)
+    async with a_world(folder) as world:
+        runtime = await world.parts.sessions.find(SESSION, "main")
+        await world.settled(runtime)
+        held = {item.memory_id for item in claim.packet.items}
+        assert runtime.visible().records == held
+        assert runtime.boundary == claim.packet.packet_id
+        await world.feed(
+            a_call("make integration-test", call_id="c9", **where), a_result(FAILURE, call_id="c9", **where)
+        )
+        again = await world.claim()
+
+        assert not isinstance(again, Claimed) or held.isdisjoint(item.memory_id for item in again.packet.items)
+
+
+@pytest.mark.promise("acknowledged-is-kept")
+async def test_a_new_window_whose_start_was_only_half_written_down_is_seeded_after_the_restart(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with a_world(folder) as world:
+        await world.remember("Answer in British English.", pinned=True)
+        envelopes = script(await prepared(world))
+        await world.feed(*envelopes[:5])
+        stop = "CREATE TRIGGER killed BEFORE INSERT ON audit WHEN NEW.kind = 'pass' BEGIN SELECT RAISE(FAIL, ''); END"
+        database = world.parts.inbox._database
+        await database.write(lambda connection: connection.execute(stop))
+        await world.parts.host.on_event([a_start("clear", workspace=world.workspace())])
+        await world.parts.tasks.settled()
+        assert (await world.audit())[-1].reason == "context-reset"
+        world.parts.tasks.failed.clear()
+        await database.write(lambda connection: connection.execute("DROP TRIGGER killed"))
+    async with a_world(folder) as world:
+        await world.settled(await world.parts.sessions.find(SESSION, "main"))
+        claim = await world.claim()
+
+        assert (await world.audit(kind=AuditKind.PASS))[-1].trigger == "seed"
+        assert isinstance(claim, Claimed) and "British" in claim.packet.rendered
+
+
+async def test_a_session_that_is_being_restored_is_waited_for(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with a_world(folder) as world:
+        await world.feed(*script(world.workspace())[:3])
+    async with a_world(folder) as world:
+        sessions = world.parts.sessions
+        absent = await sessions.present(SESSION, "main")
+        opening = asyncio.create_task(sessions.open(SESSION, "main"))
+        await asyncio.sleep(0)
+        waited = await sessions.present(SESSION, "main")
+
+        assert absent is None
+        assert waited is await opening is await sessions.present(SESSION, "main")

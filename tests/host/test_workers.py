@@ -268,6 +268,26 @@ async def test_what_could_not_be_recorded_is_heard_again_from_the_log(rig: Rig) 
     assert rig.heard[SESSION][-3:] == [2, 3, 4]
 
 
+@pytest.mark.promise("acknowledged-is-kept")
+async def test_a_session_whose_hearing_was_cut_short_is_nobodys_any_more(rig: Rig) -> None:
+    await rig.append(SESSION)
+    whole = await rig.calm()
+    rig.unrecorded = {2}
+    await rig.append(SESSION)
+    await rig.tasks.settled()
+    rig.unrecorded = set()
+    await rig.append(SESSION)
+    again = await rig.calm()
+    async with again.lock:  # it is stopped while it waits
+        await rig.append(SESSION)
+        await breathe()
+        await rig.tasks.close()
+
+    assert (whole.forsaken, again is whole) == (True, False)
+    assert again.forsaken
+    assert rig.sessions.all() == []
+
+
 # ------------------------------------------------------------------------------------------------ appends go first
 
 

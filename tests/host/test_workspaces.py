@@ -1,6 +1,5 @@
 """The workspace verbs of the wire: what is muted is silent at once, with its reason, and speaks again by itself."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +10,12 @@ from host.contracts import Reason, Rollout
 from recall.contracts import Attention, MemoryKind
 from recall.workspace import workspace_key
 from tests.support.asking import Asking, asking
-from tests.support.builders import a_memory_id
+from tests.support.builders import a_memory_id, a_prompt
 from tests.support.remembering import a_need
 from tests.support.world import LESSON
 
 HOUR = 3_600_000
 MUTED_KIND = {"kind": "semantic", "muted": True}
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 async def reasons(remora: Asking, kind: AuditKind = AuditKind.PASS) -> list[str]:
@@ -97,6 +85,48 @@ async def test_a_mute_takes_back_also_what_waits_in_a_session_that_nobody_opened
         assert muted["packetsPurged"] == 1
         later(remora, 1_000)
         assert (await remora.claim())["reason"] == Reason.NONE_PENDING
+
+
+@pytest.mark.parametrize("what", [{}, MUTED_KIND])
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_mute_during_the_users_pause_holds_however_long_the_pause_was(
+    tmp_path: Path, what: dict[str, Any], restarted: bool
+) -> None:
+    async with asking(tmp_path / "data") as remora:
+        folder = remora.world.workspace()
+        await remora.world.remember(LESSON)
+        await a_need(remora, folder)
+        if not restarted:
+            await muted_in_a_pause(remora, folder, what)
+    if restarted:
+        async with asking(tmp_path / "data") as remora:
+            await muted_in_a_pause(remora, folder, what)
+
+
+async def muted_in_a_pause(remora: Asking, folder: str, what: dict[str, Any]) -> None:
+    """Forty minutes after the need somebody mutes; when that is over, the user goes on."""
+    later(remora, 40 * 60_000)
+    muted = await remora.ask("workspace.mute", workspace=folder, forMs=1_000, **what)
+    later(remora, 1_000)
+    await remora.append(a_prompt("And what now, please?", workspace=folder))
+
+    assert muted["packetsPurged"] == 1
+    assert (await remora.claim("user-prompt"))["packet"] is None
+
+
+async def test_what_waits_elsewhere_is_left_alone_also_in_a_session_that_is_not_live(tmp_path: Path) -> None:
+    async with asking(tmp_path / "data") as remora:
+        here, other = remora.world.workspace(), remora.world.workspace("other")
+        await remora.world.remember(LESSON, other)
+        await a_need(remora, other)
+    async with asking(tmp_path / "data") as remora:
+        for params in (MUTED_KIND, {"forMs": 1_000}):
+            assert (await remora.ask("workspace.mute", workspace=here, **params))["packetsPurged"] == 0
+        unmuted = await remora.ask("workspace.set", workspace=other, rollout="active")
+
+        assert unmuted["rollout"] == "active"
+        assert remora.world.parts.sessions.all() == []  # nobody's past is read for it
+        assert (await remora.claim())["packet"] is not None
 
 
 async def test_another_workspace_is_not_disturbed(remora: Asking, folder: str) -> None:

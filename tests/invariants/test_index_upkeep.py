@@ -3,6 +3,8 @@
 import asyncio
 import sqlite3
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,16 +45,22 @@ class Gate:
         self._open.set()
 
 
-async def test_who_adopts_a_large_root_waits_a_moment_and_it_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@asynccontextmanager
+async def half_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Library, Gate]]:
+    """A library that waits for nobody, held where it reads the one file of a root."""
     folder = tmp_path / "memory"
     write_records(folder / "a.md", [a_memory("Takes long.", memory_id=M1)])
     gate = Gate(monkeypatch)
     async with a_library(tmp_path, patience_seconds=0) as library:
         await library.adopt(a_root(folder))
-
         await asyncio.to_thread(gate.reached.wait, 5)
+        yield library, gate
+
+
+async def test_who_adopts_a_large_root_waits_a_moment_and_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with half_way(tmp_path, monkeypatch) as (library, gate):
         snapshot = library.snapshot(START)
         assert snapshot.partial(a_scope()) and not snapshot.partial(a_scope(workspace="ws_other"))
         assert library.progress() == Progress(stage="indexing", done=0, total=1)
@@ -66,19 +74,14 @@ async def test_who_adopts_a_large_root_waits_a_moment_and_it_goes_on(
 async def test_a_root_that_was_not_taken_in_to_the_end_is_partial_at_the_next_start_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "memory"
-    write_records(folder / "a.md", [a_memory("Takes long.", memory_id=M1)])
-    gate = Gate(monkeypatch)
-    async with a_library(tmp_path, patience_seconds=0) as library:
-        await library.adopt(a_root(folder))
-        await asyncio.to_thread(gate.reached.wait, 5)
+    async with half_way(tmp_path, monkeypatch) as (library, gate):
         gate.open()
         monkeypatch.undo()
         await library.close()
 
     async with a_library(tmp_path) as library:
         assert library.snapshot(START).partial(a_scope())
-        await library.adopt(a_root(folder))
+        await library.adopt(a_root(tmp_path / "memory"))
         assert await found(library, "takes") == [M1] and not library.snapshot(START).partial(a_scope())
 
 
@@ -105,18 +108,13 @@ async def test_what_is_remembered_while_a_root_is_taken_in_is_there_at_once_and_
 async def test_a_root_adopted_again_while_it_is_taken_in_is_looked_at_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "memory"
-    write_records(folder / "a.md", [a_memory("First.", memory_id=M1)])
-    gate = Gate(monkeypatch)
-    async with a_library(tmp_path, patience_seconds=0) as library:
-        await library.adopt(a_root(folder))
-        await asyncio.to_thread(gate.reached.wait, 5)
-        write_records(folder / "b.md", [a_memory("Second.", memory_id=M2)])
-        await library.adopt(a_root(folder))
+    async with half_way(tmp_path, monkeypatch) as (library, gate):
+        write_records(tmp_path / "memory" / "b.md", [a_memory("Second.", memory_id=M2)])
+        await library.adopt(a_root(tmp_path / "memory"))
         gate.open()
 
         await until(lambda: len(library.snapshot(START).hot(a_scope())) == 2)
-        assert sorted(await found(library, "first second")) == [M1, M2]
+        assert sorted(await found(library, "takes second")) == [M1, M2]
 
 
 async def test_edits_are_followed_while_a_large_root_is_taken_in_once(
