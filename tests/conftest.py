@@ -8,22 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.support.scratch"]
 settings.register_profile("suite", deadline=None, max_examples=60, print_blob=True)
 settings.load_profile("suite")
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder of the test's own, so that nothing can reach the real one."""
-    folder = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(folder))
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home folder of the test's own, so that nothing can reach the real one. A numbered one would read all others."""
     for name in [one for one in os.environ if one.startswith(("XDG_", "REMORA_PRE_", "CLAUDE_CONFIG", "CODEX_"))]:
         monkeypatch.delenv(name)
-    return folder
-
-
-@pytest.fixture
-def run_dir() -> Iterator[Path]:
-    """A folder with a short path: a Unix socket's name has room for about a hundred bytes."""
-    with tempfile.TemporaryDirectory(prefix="r") as folder:
+    with tempfile.TemporaryDirectory(prefix="home", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("HOME", folder)
         yield Path(folder)

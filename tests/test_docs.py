@@ -3,7 +3,8 @@
 ```console blocks: `$ ` starts a command, `> ` continues it, the lines after it are what it prints. `...` stands for
 anything, within a line or as a line of its own; a command without lines after it may print what it likes. Commands
 exit 0, or what a final `# exit N` says. The blocks of one page share a scratch home and project. ```python blocks are
-run as programs. Other blocks are only read.
+run as programs; a ```text block that begins with `python ` shows what the program above it prints, ids and dates
+aside. Other examples are in `tests/test_examples.py`.
 """
 
 import os
@@ -33,6 +34,7 @@ from recall.sources import SOURCES
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CHANGING = re.compile(r"\b(?:mem_)?[0-9a-f]{8,32}\b|\b\d{4}-\d\d-\d\d\b")  # ids and dates in what a program prints
 EXIT = re.compile(r"\s+# exit (\d+)$")
 PATIENCE = 90  # seconds for one command
 
@@ -130,11 +132,15 @@ def _pages_with(*languages: str) -> list[str]:
 def test_every_example_of_a_page_works_as_printed(page: str) -> None:
     with tempfile.TemporaryDirectory(prefix="d") as folder:  # a short path, for the socket
         scratch = Scratch(Path(folder))
+        done = None
         try:
             for match in FENCE.finditer((ROOT / page).read_text(encoding="utf-8")):
                 if match[1] == "python":
                     done = scratch.run([sys.executable, "-W", "error", "-c", match[2]])
                     assert done.returncode == 0, f"{match[2]}\n{done.stdout}"
+                elif match[1] == "text" and match[2].startswith("python "):
+                    command, *shown = CHANGING.sub("...", match[2]).splitlines()
+                    _check(Step(command, tuple(shown)), done)
                 elif match[1] == "console":
                     for step in _steps(match[2]):
                         _check(step, scratch.run(["bash", "-c", step.command]))

@@ -35,15 +35,8 @@ NOT_MIRRORED = {  # types only, or one line: nothing to test beside what uses th
     *("recall/contracts/events.py", "recall/contracts/memory.py", "recall/contracts/ports.py"),
     *("recall/contracts/query.py", "host/__main__.py"),
 }
-SUITES = {
-    "conformance",
-    "properties",
-    "replay",
-    "cases",
-    "isolation",
-    "queries",
-    "reasons",
-}  # tests of a package as a whole: test_<suite>.py
+# Tests of a package as a whole: test_<suite>.py
+SUITES = {"conformance", "properties", "replay", "cases", "isolation", "queries", "reasons"}
 REAL_PROCESSES = ("tests/bench", "tests/e2e", "tests/reliability", "tests/support/daemon.py")  # may wait for a process
 
 
@@ -56,10 +49,18 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _comments(path: Path) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+@functools.cache
+def _comments(path: Path) -> tuple[tuple[int, str], ...]:
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    return tuple((token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees() -> Iterator[None]:
+    """The trees are let go of at the end: every collection of garbage walks over what is kept."""
+    yield
+    _tree.cache_clear()
+    _comments.cache_clear()
 
 
 def _tracked() -> list[Path]:
@@ -238,9 +239,16 @@ def test_only_what_starts_the_daemon_starts_a_process() -> None:
         if _name(path) not in starters
         for node in ast.walk(_tree(path))
         if isinstance(node, ast.Attribute | ast.Name | ast.alias)
-        for match in [runs.search(node.name if isinstance(node, ast.alias) else ast.unparse(node))]
+        for match in [runs.search(node.name if isinstance(node, ast.alias) else _dotted(node))]
         if match
     )
+
+
+def _dotted(node: ast.AST) -> str:
+    """`a.b.c`; of what stands before the dot in another way, nothing."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def test_nothing_is_mocked_and_no_test_sleeps() -> None:
@@ -259,7 +267,7 @@ def test_nothing_is_mocked_and_no_test_sleeps() -> None:
 
 def _sleeps(node: ast.AST) -> bool:
     """A call of sleep, `asyncio.sleep(0)` excepted: that only yields."""
-    if not (isinstance(node, ast.Call) and ast.unparse(node.func) in ("time.sleep", "asyncio.sleep")):
+    if not (isinstance(node, ast.Call) and _dotted(node.func) in ("time.sleep", "asyncio.sleep")):
         return False
     return not (node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == 0)
 
@@ -313,6 +321,8 @@ def _literals(path: Path) -> Iterator[tuple[int, str]]:
 
 def _bare_names(text: str) -> list[str]:
     """Words of `text` that are names made of ours without the preview mark. Prose may say who we are."""
+    if namespace.BASE not in text.lower():
+        return []
     words = [word.strip("`'\"“”‘’.,:;!?()[]") for word in text.split()]
     ours = [word.removesuffix("'s").removesuffix("’s") for word in words if namespace.BASE in word.lower()]
     marked = re.compile(rf"{namespace.BASE}[-_]{namespace.MARK}", re.IGNORECASE)
@@ -327,8 +337,8 @@ def test_every_external_name_carries_the_preview_mark() -> None:
             if _name(path) == "host/namespace.py":
                 continue
             for line, text in _literals(path):
-                if _bare_names(text):
-                    yield f"{_name(path)}:{line}: {_bare_names(text)}"
+                if bare := _bare_names(text):
+                    yield f"{_name(path)}:{line}: {bare}"
                 if re.fullmatch(r"[a-z_]+_v\d+", text) and f"_{namespace.MARK}_v" not in text:
                     yield f"{_name(path)}:{line}: policy id {text!r} without the mark"
 

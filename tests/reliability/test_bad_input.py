@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from host.namespace import MARK, PROTOCOL
-from tests.support.daemon import Json, Refused, RunningDaemon, Wire
+from tests.support.daemon import Json, Refused, RunningDaemon, Wire, a_message
 
 pytestmark = [pytest.mark.reliability, pytest.mark.promise("bad-input")]
 
@@ -29,18 +29,7 @@ def daemon() -> Iterator[RunningDaemon]:
 
 
 def event(number: int = 1, session: str = "good", **fields: Any) -> Json:
-    given = {
-        "schemaVersion": 1,
-        "sessionId": session,
-        "agentId": "main",
-        "workspace": "/project",
-        "channel": "session",
-        "eventType": "user/message",
-        "timestamp": 1_780_000_000_000 + number,
-        "sourceKind": "user",
-        "eventId": f"e{number}",
-        "payload": {"text": f"what was acknowledged, number {number}"},
-    } | fields
+    given = a_message(session, number, f"what was acknowledged, number {number}", **fields)
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -2,11 +2,10 @@
 marked, nothing is said not to exist, no record is lost, and all of it heals without a person."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from tests.reliability.breaking import WAYS, WORD, Shelf, Shelves
+from tests.reliability.breaking import WAYS, WORD, Shelf
 
 pytestmark = [pytest.mark.reliability, pytest.mark.promise("broken-index")]
 
@@ -18,18 +17,6 @@ AT_START = (
 
 
 SEEN_AT_ONCE = {"search-table-dropped", "search-tables-data-dropped", "records-dropped", "counts-dropped"}
-
-
-@pytest.fixture(scope="module")
-def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelves]:
-    made = Shelves(tmp_path_factory.mktemp("projects"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def shelf(shelves: Shelves) -> Shelf:
-    return shelves.take()
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -21,7 +21,7 @@ import pytest
 
 from recall.workspace import workspace_key
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
-from tests.support.daemon import ROOT, Refused, RunningDaemon, Wire
+from tests.support.daemon import ROOT, Refused, RunningDaemon, Wire, a_message
 from tests.support.library import write_records
 
 pytestmark = [pytest.mark.reliability, pytest.mark.promise("many-at-once"), pytest.mark.promise("field-cases")]
@@ -69,18 +69,8 @@ class Load:
         self.events[name] = number
 
     def event(self, name: str, number: int) -> dict[str, object]:
-        return {
-            "schemaVersion": 1,
-            "sessionId": name,
-            "agentId": "main",
-            "workspace": self.workspace,
-            "channel": "session",
-            "eventType": "user/message",
-            "timestamp": 1_780_000_000_000 + number,
-            "sourceKind": "user",
-            "eventId": f"e{number}",
-            "payload": {"text": f"When does the sluice {name}s{number} open?"},
-        }
+        text = f"When does the sluice {name}s{number} open?"
+        return a_message(name, number, text, workspace=self.workspace)
 
     def read(self, wire: Wire, name: str, number: int) -> None:
         answer = wire.call("memory.search", query=f"sluice bell writer{number % 4}s1", workspace=self.workspace)

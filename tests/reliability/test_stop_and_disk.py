@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemon import Json, Refused, RunningDaemon, Wire
+from tests.support.daemon import Json, Refused, RunningDaemon, Wire, a_message
 from tests.support.world import FAILURE, LESSON
 
 pytestmark = pytest.mark.reliability
@@ -31,19 +31,7 @@ def daemon(run_dir: Path) -> Iterator[RunningDaemon]:
 
 
 def event(session: str, number: int, text: str = "", **fields: object) -> Json:
-    given = {
-        "schemaVersion": 1,
-        "sessionId": session,
-        "agentId": "main",
-        "workspace": "/project",
-        "channel": "session",
-        "eventType": "user/message",
-        "timestamp": 1_780_000_000_000 + number,
-        "sourceKind": "user",
-        "eventId": f"e{number}",
-        "payload": {"text": text or f"Attempt {number}: run make integration-test again"},
-    }
-    return given | fields
+    return a_message(session, number, text or f"Attempt {number}: run make integration-test again", **fields)
 
 
 def all_there(wire: Wire, events: list[Json]) -> None:

@@ -10,22 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.reliability.breaking import HEALED_SECONDS, RECORDS, WORD, Shelf, Shelves, sql
+from tests.reliability.breaking import HEALED_SECONDS, RECORDS, WORD, Shelf, sql
 from tests.support.daemon import Refused, RunningDaemon
 
 pytestmark = [pytest.mark.reliability, pytest.mark.promise("broken-index")]
-
-
-@pytest.fixture(scope="module")
-def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelves]:
-    made = Shelves(tmp_path_factory.mktemp("projects"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def shelf(shelves: Shelves) -> Shelf:
-    return shelves.take()
 
 
 # ------------------------------------------------------------------------------------------------ kept from healing

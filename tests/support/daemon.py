@@ -87,6 +87,22 @@ def request(number: int, method: str, params: Json) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
 
 
+def a_message(session: str, number: int, text: str, **fields: Any) -> Json:
+    """The prompt of that number in its session, as a producer sends it."""
+    return {
+        "schemaVersion": 1,
+        "sessionId": session,
+        "agentId": "main",
+        "workspace": "/project",
+        "channel": "session",
+        "eventType": "user/message",
+        "timestamp": 1_780_000_000_000 + number,
+        "sourceKind": "user",
+        "eventId": f"e{number}",
+        "payload": {"text": text},
+    } | fields
+
+
 class RunningDaemon:
     """`python -m host.daemon` on `folder`. Use as a block, or start, kill and start again on the same data."""
 
