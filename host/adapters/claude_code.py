@@ -14,7 +14,7 @@ import msgspec
 
 from host.contracts import Heard, Surface
 from host.errors import ProtocolFault
-from host.reads import claude_code_read
+from host.reads import claude_code_shown
 from host.transcripts import claude_words as words
 from host.transcripts.records import MAIN, Ids, Place, as_record, event, parse, sound
 from host.transcripts.tail import reply
@@ -127,8 +127,9 @@ def _result(payload: Payload, place: Place) -> tuple[Events, Surface | None]:
     text, images = words.response_text(payload.tool_response)
     response = as_record(payload.tool_response)
     ok = response.get("isError") is not True and response.get("is_error") is not True
-    read = claude_code_read(response) if same["tool"] == "read" and ok else None
-    told = {**same, "ok": ok, "text": text, "images": images or None, "read": read}
+    told = {**same, "ok": ok, "text": text, "images": images or None}
+    if ok:
+        told |= claude_code_shown(payload.tool_name, payload.tool_input, response, text, payload.cwd)
     return (call, event(place, EventType.TOOL_RESULT, told, _tool_ids("result", payload))), None
 
 

@@ -7,7 +7,7 @@ a subagent carry its agentId, in older files only `isSidechain`. Thinking is nev
 
 from collections.abc import Callable, Mapping, Sequence
 
-from host.reads import claude_code_read
+from host.reads import claude_code_shown
 from host.transcripts import claude_words as words
 from host.transcripts.claude_scene import Scene
 from host.transcripts.records import (
@@ -63,6 +63,7 @@ class ClaudeReader:
         self._scene = Scene(origin)
         self._notes = Notes()
         self._calls: dict[str, dict[str, object]] = {}
+        self._given: dict[str, Record] = {}  # of those that may show files: their arguments
         self._queued: dict[str, Place] = {}  # prompts typed ahead: text -> where
         self._taken: dict[str, Place] = {}  # taken from the queue, not met as a record yet
         self._compaction: tuple[Place, str] | None = None  # a boundary that waits for its summary
@@ -121,6 +122,7 @@ class ClaudeReader:
                     payload = words.call_payload(text_of(block, "name"), block.get("input"))
                     if call_id is not None:
                         self._calls[call_id] = {key: payload[key] for key in ("tool", "path", "nativeTool")}
+                        self._given[call_id] = words.reading_arguments(block)
                     ids = Ids(event=f"call:{call_id or f'{uuid}:{number}'}", call=call_id, message=message_id)
                     events.append(event(self._scene.now(place), EventType.TOOL_CALL, payload, ids))
         return events
@@ -139,19 +141,20 @@ class ClaudeReader:
             structured = record.get("toolUseResult") if len(results) == 1 else None
             call_id = text_of(block, "tool_use_id") or text_of(record, "sourceToolUseID") or None
             ids = Ids(event=f"result:{call_id or f'{uuid}:{number}'}", call=call_id)
-            payload = self._result(block, structured, call_id)
+            payload = self._result(block, structured, call_id, place.workspace)
             events.append(event(place, EventType.TOOL_RESULT, payload, ids))
         return events + self._said(blocks, place, f"msg:{uuid}", machine=words.machine_record(record))
 
-    def _result(self, block: Record, structured: object, call_id: str | None) -> dict[str, object]:
+    def _result(self, block: Record, structured: object, call_id: str | None, cwd: str) -> dict[str, object]:
         text, images = words.shown_text(block.get("content"))
         failed = block.get("is_error") is True or as_record(structured).get("is_error") is True
         call = self._calls.get(call_id or "", {})
         payload = {**call, "ok": not failed, "text": text, "images": images or None}
         if failed and words.refused(text):
             payload["denied"] = True
-        if call.get("tool") == "read" and not failed:
-            payload["read"] = claude_code_read(structured)
+        given = self._given.pop(call_id or "", {})
+        if not failed:
+            payload |= claude_code_shown(str(call.get("nativeTool", "")), given, structured, text, cwd)
         return payload
 
     def _said(self, blocks: Sequence[Record], place: Place, event_id: str, machine: bool = False) -> Events:

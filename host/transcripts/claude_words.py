@@ -7,7 +7,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from host.transcripts.records import Record, as_record, blocks_of, sound, text_of
+from host.reads import claude_code_preview
+from host.reads.claude_code import GREP_LIMIT
+from host.transcripts.records import Record, as_record, blocks_of, record_of, sound, text_of
 from recall.contracts import Frozen, SourceKind
 
 TOOLS: Mapping[str, str] = {
@@ -32,6 +34,11 @@ TOOLS: Mapping[str, str] = {
     "TaskCreate": "todo",
     "TaskUpdate": "todo",
     "TaskList": "todo",
+}
+_READ_KEYS: Mapping[str, tuple[str, ...]] = {
+    "Bash": ("command",),
+    "Read": ("file_path",),
+    "Grep": ("path", "output_mode"),
 }
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 
@@ -129,6 +136,12 @@ def call_payload(name: str, given: object) -> dict[str, object]:
     return {"tool": neutral(name), "args": _summary(name, arguments), "path": path_of(arguments), "nativeTool": name}
 
 
+def reading_arguments(call: Record) -> Record:
+    """Of a call that may show files, what says which; empty for others."""
+    arguments = record_of(call, "input")
+    return {key: arguments[key] for key in _READ_KEYS.get(text_of(call, "name"), ()) if key in arguments}
+
+
 def path_of(arguments: Record) -> str | None:
     """The file or folder that a call is about."""
     return next((value for key in _PATH_KEYS if (value := text_of(arguments, key))), None)
@@ -147,20 +160,24 @@ def refused(text: str) -> bool:
 
 
 def response_text(response: object) -> tuple[str, int]:
-    """The text of a structured tool response (PostToolUse), and how many images it holds."""
+    """The text of a structured tool response (PostToolUse) as the model sees it, and how many images it holds."""
     if isinstance(response, str | list):
         return shown_text(response)
     record = as_record(response)
     for key in ("stdout", "stderr"):
         if isinstance(record.get(key), str):
             streams = (text_of(record, "stdout").rstrip(), text_of(record, "stderr").rstrip())
-            return "\n".join(text for text in streams if text), int(record.get("isImage") is True)
+            text = "\n".join(text for text in streams if text)
+            seen = claude_code_preview(text) if text_of(record, "persistedOutputPath") else text
+            return seen, int(record.get("isImage") is True)
     if text_of(record, "type") == "image":
         return "", 1
     if file := as_record(record.get("file")):
         return text_of(file, "content"), 0
     if patch := record.get("structuredPatch"):
         return f"{text_of(record, 'filePath')}\n{_patch(patch)}".strip(), 0
+    if text_of(record, "mode") == "content" and len(text := text_of(record, "content")) > GREP_LIMIT:
+        return claude_code_preview(text), 0
     for key in ("content", "result", "message"):
         if isinstance(record.get(key), str | list):
             return shown_text(record[key])

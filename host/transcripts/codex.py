@@ -9,6 +9,7 @@ under new times: that history is not told again.
 from collections import defaultdict
 from collections.abc import Sequence
 
+from host.reads import codex_shown
 from host.transcripts import codex_words as words
 from host.transcripts.codex_thread import Thread
 from host.transcripts.records import Ids, Notes, Place, Record, Report, event, record_of, text_of
@@ -42,6 +43,7 @@ class CodexReader:
         self._told: dict[tuple[str, str], int] = defaultdict(int)  # (role, text digest) -> times told
         self._met: dict[tuple[str, str, str], int] = defaultdict(int)  # the same for each form of a message
         self._calls: dict[str, dict[str, object]] = {}  # calls that wait for their output
+        self._given: dict[str, Record] = {}  # of those that run a command: what, and where
         self._outcomes: dict[str, words.Finished] = {}  # what an event said about them
         self._done: set[str] = set()
 
@@ -165,6 +167,7 @@ class CodexReader:
         given = item.get("arguments") or item.get("input") or item.get("action")
         payload = words.call_payload(name, given)
         self._calls[call_id] = {key: payload[key] for key in ("tool", "path", "nativeTool")}
+        self._given[call_id] = words.commanded(given)
         ids = Ids(event=f"call:{call_id}", call=call_id)
         return [event(self._thread.acting(), EventType.TOOL_CALL, payload, ids)]
 
@@ -185,6 +188,7 @@ class CodexReader:
             return []
         payload = words.call_payload(run.name, run.arguments)
         self._calls[run.call_id] = {key: payload[key] for key in ("tool", "path", "nativeTool")}
+        self._given[run.call_id] = words.commanded(run.arguments)
         ids = Ids(event=f"call:{run.call_id}", call=run.call_id)
         return [event(self._thread.acting(), EventType.TOOL_CALL, payload, ids), *self._ended(run)]
 
@@ -194,9 +198,10 @@ class CodexReader:
     def _result(self, call_id: str, text: str, ok: bool, images: int) -> Events:
         self._done.add(call_id)
         payload = {**self._calls.pop(call_id, {}), "ok": ok, "text": text, "images": images or None}
-        return [
-            event(self._thread.answered(), EventType.TOOL_RESULT, payload, Ids(event=f"result:{call_id}", call=call_id))
-        ]
+        given, place = self._given.pop(call_id, {}), self._thread.answered()
+        if ok:
+            payload |= codex_shown(str(payload.get("nativeTool", "")), given, text, place.workspace)
+        return [event(place, EventType.TOOL_RESULT, payload, Ids(event=f"result:{call_id}", call=call_id))]
 
 
 def _list(value: object) -> Sequence[object]:

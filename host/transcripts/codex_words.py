@@ -15,6 +15,9 @@ TOOLS: Mapping[str, str] = {
     "write_stdin": "shell",
     "apply_patch": "edit",
     "view_image": "read",
+    "read_file": "read",
+    "grep_files": "search",
+    "list_dir": "search",
     "web_search": "web",
     "update_plan": "todo",
     "spawn_agent": "agent",
@@ -79,8 +82,14 @@ def call_payload(name: str, given: object) -> dict[str, object]:
     text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False) if given else ""
     tool = TOOLS.get(name) or name
     patched = _PATCHED.search(text_of(arguments, "input") or text) if tool == "edit" else None
-    path = patched[1].strip() if patched else text_of(arguments, "path") or None
+    path = patched[1].strip() if patched else text_of(arguments, "path") or text_of(arguments, "file_path") or None
     return {"tool": tool, "args": _summary(tool, arguments) or text, "path": path, "nativeTool": name}
+
+
+def commanded(given: object) -> Record:
+    """Of a call's arguments, in any form, the command that it runs and where; empty for others."""
+    arguments = as_record(given) or (parse(given.encode("utf-8", "replace")) if isinstance(given, str) else None) or {}
+    return {key: arguments[key] for key in ("command", "cmd", "workdir", "cwd", "file_path") if key in arguments}
 
 
 def outcome(output: object) -> tuple[str, bool]:

@@ -76,6 +76,44 @@ class ReadWindow(Frozen, frozen=True, kw_only=True):
     content_digest: str | None = None  # SHA-256 hex of the shown text, UTF-8, "\n" line ends, no final newline
 
 
+class FilterKind(StrEnum):
+    """What a pipe does to the lines that pass it: keeps some, or puts their numbers in front."""
+
+    LINES = "lines"
+    BYTES = "bytes"
+    NUMBER = "number"
+    NUMBER_FILLED = "number-filled"  # empty lines get none
+
+
+class Filter(Frozen, frozen=True, kw_only=True, omit_defaults=True):
+    """`first` and `last` count from 1, both included; negative ones from the end; `last` None: to the end."""
+
+    kind: FilterKind
+    first: int = 1
+    last: int | None = None
+
+
+class PrintForm(StrEnum):
+    """How a command prints what it was given."""
+
+    PLAIN = "plain"  # all of it, in one piece
+    CHOSEN = "chosen"  # some lines, in order
+    FOUND = "found"  # some lines, each perhaps after its file and number
+
+
+class Printing(Frozen, frozen=True, kw_only=True, omit_defaults=True):
+    """N-08: files that a command was to print. What it printed stands in the result's text; only both together say
+    what was shown, and only while the files still read like that.
+
+    `paths`: as the command names them, patterns and folders among them; relative ones from one of `bases`.
+    """
+
+    paths: tuple[str, ...]
+    form: PrintForm = PrintForm.PLAIN
+    filters: tuple[Filter, ...] = ()
+    bases: tuple[str, ...] = ()
+
+
 class EventPayload(Frozen, frozen=True, kw_only=True):
     """The fields of a payload that we read. Unknown fields are kept in the log and ignored here.
 
@@ -91,6 +129,8 @@ class EventPayload(Frozen, frozen=True, kw_only=True):
     source: str | None = None
     images: int = 0
     read: ReadWindow | None = None
+    reads: tuple[ReadWindow, ...] = ()
+    printed: tuple[Printing, ...] = ()
     native_tool: str | None = None
 
 

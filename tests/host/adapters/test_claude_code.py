@@ -133,6 +133,40 @@ def test_a_read_tells_which_lines_were_shown() -> None:
     assert (result["text"], result["read"]["lineStart"], result["read"]["lineCount"]) == ("x\n", 1, 1)
 
 
+def test_a_command_and_a_search_tell_which_files_they_were_to_print() -> None:
+    command = heard(
+        "PostToolUse",
+        tool_name="Bash",
+        tool_input={"command": "head -5 a.md"},
+        tool_response={"stdout": "x", "stderr": ""},
+    )
+    search = heard(
+        "PostToolUse",
+        tool_name="Grep",
+        tool_input={"pattern": "x", "output_mode": "content"},
+        tool_response={"mode": "content", "content": "a.md:1:x"},
+    )
+
+    assert told(command)[1][1]["printed"] == [
+        {"paths": ["a.md"], "filters": [{"kind": "lines", "last": 5}], "bases": ["/p"]}
+    ]
+    assert told(search)[1][1]["printed"] == [{"paths": ["."], "form": "found", "bases": ["/p"]}]
+
+
+def test_a_result_that_failed_shows_no_file() -> None:
+    failed = heard(
+        "PostToolUseFailure", tool_name="Bash", tool_input={"command": "cat a.md; false"}, error="Exit code 1\nx"
+    )
+    refused = heard(
+        "PostToolUse",
+        tool_name="Bash",
+        tool_input={"command": "cat a.md"},
+        tool_response={"stdout": "x", "isError": True},
+    )
+
+    assert not any("printed" in payload for _, payload in (*told(failed), *told(refused)))
+
+
 def test_a_call_is_the_same_event_whichever_hook_tells_it() -> None:
     fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}
     before = heard("PreToolUse", **fields).envelopes[0]

@@ -98,6 +98,19 @@ def test_a_call_and_its_result_share_their_id_tool_and_path() -> None:
     assert result.source_kind is SourceKind.TOOL and call.source_kind is SourceKind.AGENT
 
 
+def test_a_command_tells_which_files_it_was_to_print_unless_it_failed() -> None:
+    lines = [
+        a_record("user", "Look."),
+        a_record("assistant", [a_call("t1", command="cat a.md"), a_call("t2", command="cat a.md b.md")], uuid="a1"),
+        a_record("user", [a_result("t1", "words")], uuid="u2"),
+        a_record("user", [a_result("t2", "words\nno such file", is_error=True)], uuid="u3"),
+    ]
+
+    told = [payload(event).get("printed") for event in heard(lines)[0] if event.event_type == "tool/result"]
+
+    assert told == [[{"paths": ["a.md"], "bases": ["/u/dev/alpha"]}], None]
+
+
 def test_parallel_results_keep_their_own_outcome() -> None:
     lines = [
         a_record("assistant", [a_call("t1"), a_call("t2", "Grep", pattern="x")], uuid="a1"),

@@ -65,6 +65,20 @@ def test_a_captured_session_tells_failures_edits_and_shown_texts() -> None:
     assert set(report.shown) >= {"MARK-SessionStart memory packet", "MARK-PostToolUse memory packet"}
 
 
+def test_a_captured_command_tells_which_lines_it_was_to_print() -> None:
+    events, _ = heard_file(DATA / "hosts/codex/basic/rollout.jsonl")
+
+    told = [payload(event).get("printed") for event in events if event.event_type == EventType.TOOL_RESULT]
+
+    lines = [{"kind": "lines", "first": 11, "last": 30}]
+    assert told == [
+        [{"paths": [".memory/notes.md"], "filters": lines, "bases": ["/home/dev/project"]}],
+        None,
+        None,
+        None,
+    ]
+
+
 def test_a_captured_subagent_is_an_agent_of_its_parents_session() -> None:
     parent = heard_file(DATA / "hosts/codex/subagent/rollout.jsonl")[1]
     events, child = heard_file(DATA / "hosts/codex/subagent/rollout_1.jsonl")

@@ -1,4 +1,4 @@
-"""N-08: what a read result showed, as lines and as bytes of the file."""
+"""What a read result showed, as lines and as bytes of the file."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from host.reads import claude_code_read, window_bytes
 from recall.canonical import text_digest
 from recall.contracts import ReadWindow
 
-CAPTURED = Path(__file__).parents[1] / "data/hosts/claude-code/read_variants/hook_payloads.jsonl"
+CAPTURED = Path(__file__).parents[2] / "data/hosts/claude-code/read_variants/hook_payloads.jsonl"
 
 
 def shown(content: str, start: int, count: int, total: int | None = None, **more: object) -> dict[str, Any]:
@@ -145,3 +145,16 @@ def test_captured_results_of_the_real_client_are_understood() -> None:
         (1, 3, 3),
     ]
     assert len(reads) == len(windows)
+
+
+@pytest.mark.promise("coverage-exact")
+def test_a_captured_page_that_was_cut_at_the_token_cap_shows_its_lines_and_no_more() -> None:
+    payloads = [json.loads(line)["payload"] for line in CAPTURED.read_text().splitlines()]
+    (cut,) = [p["tool_response"] for p in payloads if "truncatedByTokenCap" in json.dumps(p.get("tool_response"))]
+    words = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 3
+    lines = [f"line {number:06d} {words}\n".encode() for number in range(1, 1201)]  # as the file was made
+    window = claude_code_read(cut)
+
+    assert window is not None
+    assert window_bytes(b"".join(lines), window) == (0, sum(map(len, lines[:475])))
+    assert window_bytes(b"".join([*lines[:474], b"edited\n", *lines[475:]]), window) is None
