@@ -27,7 +27,8 @@ _HEAD = "SELECT digest FROM audit ORDER BY row DESC LIMIT 1"
 _SELECT = "SELECT row, entry, digest FROM audit"
 _LATER = (
     f"{_SELECT} WHERE row > (SELECT row FROM audit WHERE audit_id = ?)"
-    " AND (packet_id = ? OR kind = 'feedback') ORDER BY row LIMIT ?"
+    " AND (packet_id = ? OR kind = 'feedback' OR session_ref = ? AND instr(entry, CAST('\"evidence\":[{' AS BLOB)) > 0)"
+    " ORDER BY row LIMIT ?"
 )
 _CHUNK = f"SELECT {', '.join(Row.__struct_fields__)} FROM audit WHERE row > ? ORDER BY row LIMIT ?"
 _HIGHEST = "SELECT seq FROM sqlite_sequence WHERE name = 'audit'"
@@ -173,10 +174,12 @@ class Audit:
         return found[0][1] if found else None
 
     async def later(self, entry: AuditEntry) -> tuple[AuditEntry, ...]:
-        """What happened afterwards to the entry's packet, and the feedback on its memories; oldest first."""
+        """What happened afterwards to the entry's packet, what the session did with its memories, and what was said of
+        them; oldest first."""
         if entry.packet is None:
             return ()
-        found = await self._select(_LATER, entry.audit_id, entry.packet.packet_id, MOST_ROWS)
+        about = (entry.audit_id, entry.packet.packet_id, entry.session_ref)
+        found = await self._select(_LATER, *about, MOST_ROWS)
         return tuple(later for _, later in found if _concerns(later, entry.packet))
 
     async def count(self) -> int:
@@ -264,7 +267,8 @@ class Audit:
 
 
 def _concerns(later: AuditEntry, packet: PacketTrace) -> bool:
-    """Whether an entry is about the packet itself, or is a word on one of its memories."""
-    if later.packet is not None:
-        return later.packet.packet_id == packet.packet_id
-    return later.memory_id in packet.items
+    """Whether an entry is about the packet itself, or a word on one of its memories, or shows one of them used."""
+    if later.packet is not None and later.packet.packet_id == packet.packet_id:
+        return True
+    used = any(trace.memory_id in packet.items for trace in later.evidence)
+    return used or (later.packet is None and later.memory_id in packet.items)

@@ -1,10 +1,12 @@
 """The audit in plain words: why something was handed over, why not, and what happened to it afterwards. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from governance.contracts import ActivationTrace, AuditEntry, AuditKind, CandidateTrace
+from governance.checkpoint import OUTCOME as CHECKPOINT
+from governance.contracts import ActivationTrace, AuditEntry, AuditKind, CandidateTrace, EvidenceKind, EvidenceTrace
+from recall.contracts import Millis
 
 MILLION = 1_000_000
 SHOWN = 5  # candidates told of in a pass; the rest are counted
@@ -58,6 +60,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "out-of-scope": "it belongs to another workspace, session or user",
         "not-active": "it is not active",
         "not-yet-valid": "it is not valid yet",
+        "overruled": "it was inferred, and a person says otherwise",
         "contradicted": "a newer memory says otherwise",
         "already-shown": "it was shown in this context window before",
         "already-in-context": "it stands in a file that the agent's product loads by itself",
@@ -95,17 +98,48 @@ REASONS: Mapping[str, str] = MappingProxyType(
 
 DECIDED: Mapping[str, str] = MappingProxyType(  # what the user did with a memory: the audit's word -> in a sentence
     {
+        "approved": "approved",
+        "archived": "archived",
+        "cleared": "took back the correction of",
+        "corrected": "corrected",
+        "disapproved": "took back the approval of",
         "edited": "edited",
         "forgotten": "forgot",
+        "kept": "kept",
         "missed": "missed",
         "muted": "muted",
         "pinned": "pinned",
+        "promoted": "promoted",
         "superseded": "replaced",
         "unmuted": "unmuted",
         "unpinned": "unpinned",
     }
 )
+MOVED = "stage-"
+MOVES: Mapping[str, str] = MappingProxyType(  # why a procedure is at another stage
+    {
+        "approved": "its user approved it",
+        "corrected": "somebody said that it is wrong",
+        "evidence": "agents used it with success often enough, and a person is asked",
+        "kept": "a person kept it",
+        "too-few-sessions": "what speaks for it does not hold any more",
+        "too-few-successes": "what speaks for it does not hold any more",
+        "too-often-corrected": "it was corrected too often",
+        "unused": "nobody used it for long",
+    }
+)
 BEYOND = "it cleared the bar and was not the one: another stood first, or it shares too few things with this very event"
+
+
+USED: Mapping[EvidenceKind, str] = MappingProxyType(  # what came of a memory in the agent's hands
+    {
+        EvidenceKind.READ: "the agent read {} whole",
+        EvidenceKind.CITE: "{} was named or quoted",
+        EvidenceKind.REUSE: "the agent did what {} says",
+        EvidenceKind.SUCCESS: "what {} says was done, and it worked",
+        EvidenceKind.CORRECTION: "{} was corrected: it is kept back until it is looked at",
+    }
+)
 
 
 def sentence(reason: str) -> str:
@@ -116,24 +150,50 @@ def sentence(reason: str) -> str:
     return REASONS.get(reason, reason)
 
 
-def explain(entries: Sequence[AuditEntry], memory_id: str | None = None) -> list[str]:
+def explain(entries: Sequence[AuditEntry], memory_id: str | None = None, let_go: Millis | None = None) -> list[str]:
     """The entries, newest first as a query gives them, as lines: oldest first, a headline each, details indented.
 
-    With `memory_id` only what concerns that memory is told.
+    With `memory_id` only what concerns that memory is told. `let_go`: up to when entries are gone.
     """
     ordered = list(reversed(entries))
     ordered.sort(key=lambda entry: entry.at)  # stable: the same instant keeps the chain's order
+    before = (
+        [] if let_go is None else [f"Entries up to {_when(let_go)} UTC were let go: only numbers are left of them."]
+    )
     if not ordered:
-        return ["Nothing is recorded about this."]
-    return [line for entry in ordered for line in _told(entry, memory_id)]
+        return [*before, "Nothing is recorded about this."]
+    return [*before, *(line for entry in ordered for line in _told(entry, memory_id))]
+
+
+def used(entry: AuditEntry, memory_ids: Collection[str] | None = None) -> tuple[str, ...]:
+    """What the entry shows of a use of memories, of these or of all, a sentence each."""
+    told = (_used(trace) for trace in entry.evidence if memory_ids is None or trace.memory_id in memory_ids)
+    return tuple(line for line in dict.fromkeys(told) if line)
 
 
 def _told(entry: AuditEntry, memory_id: str | None) -> Iterator[str]:
-    when = datetime.fromtimestamp(entry.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     step = "" if entry.step is None else f", step {entry.step}"
-    yield f"{when} UTC{step}: {_headline(entry)} [{entry.audit_id}]"
-    if entry.kind is AuditKind.PASS:
+    yield f"{_when(entry.at)} UTC{step}: {_headline(entry)} [{entry.audit_id}]"
+    if entry.kind is AuditKind.PASS and not (memory_id and _only_used(entry, memory_id)):
         yield from (f"  {line}" for line in _pass(entry, memory_id))
+    yield from (f"  {line}" for line in used(entry, None if memory_id is None else {memory_id}))
+
+
+def _when(at: Millis) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _only_used(entry: AuditEntry, memory_id: str) -> bool:
+    """Whether the pass is told of because of what its event shows of the memory, and not because it was found."""
+    found = (*(one.memory_id for one in entry.candidates), *(entry.packet.items if entry.packet else ()))
+    return memory_id not in found and any(trace.memory_id == memory_id for trace in entry.evidence)
+
+
+def _used(trace: EvidenceTrace) -> str:
+    """What an edge says; nothing for a delivery, whose headline says it."""
+    if trace.kind is EvidenceKind.SEEN:
+        return "" if trace.coverage is None else f"the agent read a part of {trace.memory_id}: {_share(trace.coverage)}"
+    return USED[trace.kind].format(trace.memory_id)
 
 
 def _headline(entry: AuditEntry) -> str:
@@ -158,6 +218,11 @@ def _headline(entry: AuditEntry) -> str:
             return f"the user {DECIDED[entry.outcome]} {entry.memory_id}."
         case AuditKind.FEEDBACK:
             return f"the user called {entry.memory_id or packet} {entry.outcome}."
+        case AuditKind.POLICY if entry.memory_id is not None and entry.outcome.startswith(MOVED):
+            why = MOVES.get(entry.reason, entry.reason)
+            return f"the procedure {entry.memory_id} is {entry.outcome.removeprefix(MOVED)} now: {why}."
+        case AuditKind.POLICY if entry.outcome == CHECKPOINT:
+            return f"old entries were let go, {entry.note} in all so far: only numbers are left of them."
         case _:
             return f"the settings changed: {entry.outcome}."
 

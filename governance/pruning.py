@@ -16,7 +16,7 @@ from governance.checkpoint import Checkpoint, Section, Through, entry_for, folde
 from governance.contracts import AuditEntry
 from recall.contracts import Database, Frozen, Millis
 
-ROUND = 2_000  # entries let go in one transaction: others wait so long to write
+ROUND = 250  # entries let go in one transaction: others wait so long to write
 CHUNK = 250  # entries folded at once
 DAY: Millis = 86_400_000
 YOUNG: Millis = 3_600_000  # entries that no limit touches: what they say of may still be under way

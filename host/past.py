@@ -60,8 +60,8 @@ class Past(Frozen, frozen=True, kw_only=True):
             gate=None if self.gate is None else GateTrace(state=self.gate),
             versions={"confidence": self.confidence},
         )
-        before = tuple(step for step in steps if step.cursor and step.cursor.event_seq < self.decided_seq)
-        return (*before, last, *steps[len(before) :])
+        place = sum(step.event_seq < self.decided_seq or step.kind is AuditKind.PASS for step in self.steps)
+        return (*steps[:place], last, *steps[place:])
 
 
 def owner_of(session_ref: str, agent_ref: str) -> str:

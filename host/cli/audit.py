@@ -9,14 +9,15 @@ from typing import TypedDict, Unpack
 import click
 
 from governance.contracts import AuditEntry, AuditKind
-from governance.explain import explain
+from governance.explain import explain, used
 from host.cli.answers import Entries, Explained, Opened, Verified
 from host.cli.entries import described, row, without_empty
+from host.cli.export import export
 from host.cli.link import ask, listen
 from host.cli.memory_answers import Shown
 from host.cli.output import json_option, only_one, say, show_json, workspace_option
 from host.cli.stats import stats
-from host.cli.tables import print_panel, print_table
+from host.cli.tables import print_panel, print_table, when
 from host.cli.wording import folder, standing
 from host.client import Refused
 from host.contracts import Reason
@@ -59,6 +60,7 @@ def audit() -> None:
     """
 
 
+audit.add_command(export)
 audit.add_command(stats)
 
 
@@ -133,6 +135,10 @@ def show(named: str, as_json: bool) -> None:
     if opened.later:
         say("What came after:")
         _print(opened.later)
+        items = opened.entry.packet.items if opened.entry.packet else ()
+        for later in opened.later:
+            for line in used(later, items):
+                say(f"{when(later.at)} {line}")
 
 
 def _opened(named: str) -> Opened:
@@ -229,6 +235,9 @@ def verify(as_json: bool) -> None:
     if as_json:
         show_json(verified)
     if not verified.ok:
-        raise RemoraError(f"The chain is broken: {verified.problem}.", "Entries from there on cannot be trusted.")
+        place = f" at entry {verified.row}" if verified.row else ""
+        problem = f"The chain is broken{place}: {verified.problem}."
+        raise RemoraError(problem, "Entries from there on cannot be trusted.")
     if not as_json:
-        say(f"{verified.entries} entries, the chain holds.")
+        before = f" {verified.before} older ones were let go and are summed up." if verified.before else ""
+        say(f"{verified.entries} entries, the chain holds.{before}")

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from governance.audit import SUBSCRIBER_QUEUE, Audit, Verification, session_ref
-from governance.contracts import AuditEntry, AuditFilter, AuditKind
+from governance.contracts import AuditEntry, AuditFilter, AuditKind, EvidenceKind, EvidenceTrace
 from governance.errors import AuditUnavailable
 from governance.migrations import schema
 from host.database import open_database
@@ -187,6 +187,35 @@ async def test_what_happened_later_is_told_in_order(audit: Audit) -> None:
     later = await audit.later(stored[1])
     assert [entry.audit_id for entry in later] == ["aud_claimed", "aud_delivered", "aud_useful", "aud_late"]
     assert await audit.later(an_entry()) == ()
+
+
+async def test_what_the_session_did_with_a_packets_memories_came_later_too(audit: Audit) -> None:
+    def used(number: int, **fields: object) -> AuditEntry:
+        trace = EvidenceTrace(
+            kind=EvidenceKind.REUSE, memory_id=a_memory_id(number), source_version=1, record_digest="0" * 64
+        )
+        return an_entry(evidence=(trace,), **fields)
+
+    stored = await audit.append(
+        [
+            a_full_pass(audit_id="aud_pass"),
+            used(1, audit_id="aud_used"),
+            used(2, audit_id="aud_other_memory"),
+            used(1, audit_id="aud_other_session", session_ref="e" * 32),
+            a_full_pass(audit_id="aud_other_packet", packet=a_trace(2)),
+            an_entry(audit_id="aud_nothing"),
+        ]
+    )
+    assert [entry.audit_id for entry in await audit.later(stored[0])] == ["aud_used"]
+
+
+async def test_a_walk_meets_every_entry_in_its_order_up_to_a_row(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("governance.audit.CHUNK", 2)
+    stored = await audit.append([an_entry(step=step) for step in range(5)])
+
+    assert [entry async for _, entry in audit.walk()] == list(stored)
+    assert [row async for row, _ in audit.walk(1, 4)] == [2, 3, 4]
+    assert await audit.head() == 5
 
 
 # --------------------------------------------------------------------------------------------------------- subscribers

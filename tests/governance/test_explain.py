@@ -4,8 +4,18 @@ from typing import Any
 
 import pytest
 
-from governance.contracts import Action, ActivationTrace, AuditEntry, AuditKind, CandidateTrace, VerdictTrace
-from governance.explain import BEYOND, DECIDED, REASONS, explain, sentence
+from governance.contracts import (
+    Action,
+    ActivationTrace,
+    AuditEntry,
+    AuditKind,
+    CandidateTrace,
+    EvidenceKind,
+    EvidenceTrace,
+    VerdictTrace,
+)
+from governance.explain import BEYOND, DECIDED, MOVES, REASONS, USED, explain, sentence
+from governance.procedures import Why
 from recall.contracts import ActivationLevel, ArmReport
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
@@ -192,3 +202,64 @@ def test_triggers_have_names() -> None:
     assert told(an_entry(trigger="prompt"))[0].startswith("silent after a prompt:")
     assert told(an_entry(trigger=""))[0].startswith("silent after an event:")
     assert told(an_entry(trigger="custom"))[0].startswith("silent after custom:")
+
+
+# --------------------------------------------------------------------------------------------- what came of a memory
+
+
+def an_edge(kind: EvidenceKind, memory: int = 1, coverage: int | None = None) -> EvidenceTrace:
+    return EvidenceTrace(
+        kind=kind, memory_id=a_memory_id(memory), source_version=1, record_digest="0" * 64, coverage=coverage
+    )
+
+
+@pytest.mark.parametrize(
+    ("edge", "told"),
+    [
+        (an_edge(EvidenceKind.SEEN, coverage=250_000), "the agent read a part of {}: 0.25"),
+        (an_edge(EvidenceKind.READ, coverage=1_000_000), "the agent read {} whole"),
+        (an_edge(EvidenceKind.CITE), "{} was named or quoted"),
+        (an_edge(EvidenceKind.REUSE), "the agent did what {} says"),
+        (an_edge(EvidenceKind.SUCCESS), "what {} says was done, and it worked"),
+        (an_edge(EvidenceKind.CORRECTION), "{} was corrected: it is kept back until it is looked at"),
+    ],
+)
+def test_what_an_event_shows_of_a_memory_is_told(edge: EvidenceTrace, told: str) -> None:
+    lines = explain([an_entry(evidence=(edge, edge))], a_memory_id(1))
+
+    assert lines[1:] == ["  " + told.format(a_memory_id(1))]
+
+
+def test_every_kind_of_evidence_has_words() -> None:
+    assert {EvidenceKind.SEEN, *USED} == set(EvidenceKind)
+
+
+def test_of_a_delivery_nothing_more_is_told_and_of_other_memories_nothing() -> None:
+    delivered = an_entry(
+        kind=AuditKind.DELIVERY, outcome="delivered", packet=a_trace(), evidence=(an_edge(EvidenceKind.SEEN),)
+    )
+    assert len(explain([delivered])) == 1
+    other = an_entry(evidence=(an_edge(EvidenceKind.CITE, 1), an_edge(EvidenceKind.CITE, 2)))
+    assert explain([other], a_memory_id(2))[1:] == [f"  {a_memory_id(2)} was named or quoted"]
+
+
+def test_what_was_let_go_is_said_first() -> None:
+    lines = explain([an_entry()], None, START)
+
+    assert lines[0].endswith("were let go: only numbers are left of them.")
+    assert explain([], None, START) == [lines[0], "Nothing is recorded about this."]
+
+
+def test_the_entry_that_names_a_checkpoint_says_how_many_went() -> None:
+    (line,) = explain([an_entry(kind=AuditKind.POLICY, outcome="checkpoint", note="120", step=None)])
+    assert "old entries were let go, 120 in all so far" in line
+
+
+@pytest.mark.parametrize("why", [str(why) for why in Why if why in MOVES])
+def test_a_move_of_a_procedure_is_told_with_its_reason(why: str) -> None:
+    (line,) = told(an_entry(kind=AuditKind.POLICY, outcome="stage-observed", reason=why, memory_id=a_memory_id()))
+    assert line == f"the procedure {a_memory_id()} is observed now: {MOVES[why]}. []"
+
+
+def test_every_move_has_its_words() -> None:
+    assert set(MOVES) <= {str(why) for why in Why}
