@@ -43,29 +43,31 @@ class Covered(Frozen, frozen=True, kw_only=True):
     fresh: bool
 
 
-class Counts(Frozen, frozen=True, kw_only=True):
-    """The evidence of one memory in numbers: edges by kind, distinct sessions, first and last time."""
-
-    kinds: dict[str, int] = {}
-    sessions: int = 0
-    first_at: Millis | None = None
-    last_at: Millis | None = None
-
-
 def of_delivery(given: Iterable[Given], packet_id: str, occasion: Occasion) -> tuple[AccessEvidence, ...]:
     """`seen`, once for each item of a delivered packet."""
-    return tuple(_edge(EvidenceKind.SEEN, item, occasion, packet_id) for item in given)
+    return tuple(_edge(_trace(EvidenceKind.SEEN, item), occasion, packet_id) for item in given)
 
 
 def of_read(covered: Iterable[Covered], occasion: Occasion) -> tuple[AccessEvidence, ...]:
     """`read` where a whole record was shown, `seen` where a part was, nothing for what was not or is stale."""
-    return tuple(_read(covered, occasion))
+    return tuple(_edge(trace, occasion, None) for trace in _read(covered, occasion.call_id))
 
 
-def of_text(text: str, known: Iterable[Given], occasion: Occasion) -> tuple[AccessEvidence, ...]:
-    """`cite`: the text of a user or of a visible reply names the full memoryId or anchorId of a record it was given."""
-    named = set(_NAMED.findall(text))
-    return tuple(_edge(EvidenceKind.CITE, item, occasion, None) for item in known if item.memory_id in named)
+def of_event(
+    kind: EvidenceKind, given: Iterable[Given], occasion: Occasion, call_id: str | None = None
+) -> tuple[AccessEvidence, ...]:
+    """`cite`, `reuse`, `success` or `correction`, once for each record. `call_id`: of the call that used it."""
+    return tuple(_edge(_trace(kind, item, call_id), occasion, None) for item in given)
+
+
+def corrections(given: Iterable[Given]) -> tuple[EvidenceTrace, ...]:
+    """`correction`, as an entry carries it that says so of these records."""
+    return tuple(_trace(EvidenceKind.CORRECTION, item) for item in given)
+
+
+def named(text: str) -> frozenset[str]:
+    """The memory ids that a text names in full."""
+    return frozenset(_NAMED.findall(text)) if "mem_" in text else frozenset()
 
 
 def edges(entry: AuditEntry) -> tuple[AccessEvidence, ...]:
@@ -86,7 +88,7 @@ def edges(entry: AuditEntry) -> tuple[AccessEvidence, ...]:
         context_version=0 if cursor is None else cursor.context_version,
         at=entry.at,
     )
-    return tuple(_whole(trace, occasion, cause) for trace in entry.evidence)
+    return tuple(_edge(trace, occasion, cause) for trace in entry.evidence)
 
 
 def traced(rows: Iterable[AccessEvidence]) -> tuple[EvidenceTrace, ...]:
@@ -104,32 +106,36 @@ def traced(rows: Iterable[AccessEvidence]) -> tuple[EvidenceTrace, ...]:
     )
 
 
-def counted(edges: Iterable[AccessEvidence]) -> Counts:
-    """The edges of one memory in numbers."""
-    kinds: dict[str, int] = {}
-    sessions: set[str] = set()
-    times: list[Millis] = []
-    for edge in edges:
-        kinds[edge.kind.value] = kinds.get(edge.kind.value, 0) + 1
-        sessions.add(edge.session_ref)
-        times.append(edge.at)
-    return Counts(
-        kinds=kinds, sessions=len(sessions), first_at=min(times, default=None), last_at=max(times, default=None)
+def given_of(row: AccessEvidence) -> Given:
+    """The record that an edge is about."""
+    return Given(memory_id=row.memory_id, source_version=row.source_version, record_digest=row.record_digest)
+
+
+def _read(covered: Iterable[Covered], call_id: str | None) -> Iterator[EvidenceTrace]:
+    for part in covered:
+        if part.fresh and part.ratio > 0:
+            yield EvidenceTrace(
+                kind=EvidenceKind.READ if part.ratio >= WHOLE else EvidenceKind.SEEN,
+                memory_id=part.memory_id,
+                source_version=part.source_version,
+                record_digest=part.record_digest,
+                call_id=call_id,
+                coverage=min(part.ratio, WHOLE),
+            )
+
+
+def _trace(kind: EvidenceKind, given: Given, call_id: str | None = None) -> EvidenceTrace:
+    return EvidenceTrace(
+        kind=kind,
+        memory_id=given.memory_id,
+        source_version=given.source_version,
+        record_digest=given.record_digest,
+        call_id=call_id,
     )
 
 
-def _read(covered: Iterable[Covered], occasion: Occasion) -> Iterator[AccessEvidence]:
-    for part in covered:
-        if part.fresh and part.ratio > 0:
-            kind = EvidenceKind.READ if part.ratio >= WHOLE else EvidenceKind.SEEN
-            given = Given(
-                memory_id=part.memory_id, source_version=part.source_version, record_digest=part.record_digest
-            )
-            yield _edge(kind, given, occasion, None, min(part.ratio, WHOLE))
-
-
-def _whole(trace: EvidenceTrace, occasion: Occasion, cause: object) -> AccessEvidence:
-    if isinstance(cause, int) or cause is None:
+def _edge(trace: EvidenceTrace, occasion: Occasion, cause: object) -> AccessEvidence:
+    if cause is None or isinstance(cause, int):
         cause = [occasion.event_seq, trace.call_id]
     what = [trace.kind.value, trace.memory_id, trace.source_version, trace.record_digest, occasion.session_ref, cause]
     return AccessEvidence(
@@ -144,25 +150,4 @@ def _whole(trace: EvidenceTrace, occasion: Occasion, cause: object) -> AccessEvi
         at=occasion.at,
         call_id=trace.call_id,
         coverage=trace.coverage,
-    )
-
-
-def _edge(
-    kind: EvidenceKind, given: Given, occasion: Occasion, packet_id: str | None, coverage: int | None = None
-) -> AccessEvidence:
-    """A delivery is one by its packet, whenever its acknowledgement comes; anything else is one by its event."""
-    cause = packet_id if packet_id is not None else [occasion.event_seq, occasion.call_id]
-    what = [kind.value, given.memory_id, given.source_version, given.record_digest, occasion.session_ref, cause]
-    return AccessEvidence(
-        evidence_id=short_id("ev_", what),
-        kind=kind,
-        memory_id=given.memory_id,
-        session_ref=occasion.session_ref,
-        event_seq=occasion.event_seq,
-        context_version=occasion.context_version,
-        source_version=given.source_version,
-        record_digest=given.record_digest,
-        at=occasion.at,
-        call_id=occasion.call_id,
-        coverage=coverage,
     )

@@ -64,7 +64,7 @@ _subcommands, _alone, _leads_on, _stop = (
     frozenset(words.split()) for words in (_SUBCOMMANDS, _ARGUMENTS_ALONE, _LEADS_ON, _STOP)
 )
 _BEFORE_PROGRAM = frozenset({"sudo", "time", "env", "exec", "command"})
-_SHELL = "shell"
+SHELL = "shell"
 
 MOST_NAMED = 64  # files, and commands, of a packet that are looked for
 LONGEST_COMMAND = 8_192  # characters of a shell call that are looked at: beyond are the files it writes
@@ -108,13 +108,13 @@ def happened(named: Facts, scene: Scene, *, failed: bool) -> dict[Outcome, bool]
     events = [event for _, event in within]
     found = {Outcome.CORRECTED: any(_corrects(event) for event in events)}
     earlier, later = _acts(scene.before), _acts(events)
-    opened, run = _opened(named.files, earlier), _run(named.commands, earlier)
-    files = [name for name in named.files if name not in opened]
-    commands = [command for command in named.commands if command not in run]
+    known, ran = opened(named.files, earlier), run(named.commands, earlier)
+    files = [name for name in named.files if name not in known]
+    commands = [command for command in named.commands if command not in ran]
     if files:
-        found[Outcome.FILE_OPENED] = bool(_opened(files, later))
+        found[Outcome.FILE_OPENED] = bool(opened(files, later))
     if commands:
-        found[Outcome.COMMAND_USED] = bool(_run(commands, later))
+        found[Outcome.COMMAND_USED] = bool(run(commands, later))
     if failed:
         found[Outcome.FAILURE_REPEATED] = _repeats(scene.before, events)
     return found
@@ -144,7 +144,7 @@ def _corrects(event: EventEnvelope) -> bool:
     return segment is not None and segment.source_kind is SourceKind.USER and corrects(segment.text)
 
 
-class _Acts(Frozen, frozen=True, kw_only=True):
+class Acts(Frozen, frozen=True, kw_only=True):
     """What some events did: paths that tools were called on or that shell commands name, and the words of each command,
     its program first."""
 
@@ -152,23 +152,25 @@ class _Acts(Frozen, frozen=True, kw_only=True):
     lines: tuple[tuple[str, ...], ...]
 
 
-def _acts(events: Iterable[EventEnvelope]) -> _Acts:
-    """Each path and command once: what is looked for in it may be much."""
+def acts(calls: Iterable[EventPayload]) -> Acts:
+    """What these calls did; each path and command once: what is looked for in it may be much."""
     paths, lines = dict[str, None](), dict[tuple[str, ...], None]()
-    for event in events:
-        payload = _of(event, EventType.TOOL_CALL)
-        if payload is None:
-            continue
+    for payload in calls:
         if payload.path:
             paths[payload.path] = None
-        if payload.tool == _SHELL and payload.args:
+        if payload.tool == SHELL and payload.args:
             args = payload.args[:LONGEST_COMMAND]
             paths |= dict.fromkeys(word.strip("'\"") for word in args.split())
             lines |= dict.fromkeys(tuple(words) for line in _CUT.split(args) if (words := _words(line)))
-    return _Acts(paths=tuple(paths), lines=tuple(lines))
+    return Acts(paths=tuple(paths), lines=tuple(lines))
 
 
-def _opened(names: Iterable[str], acts: _Acts) -> set[str]:
+def _acts(events: Iterable[EventEnvelope]) -> Acts:
+    calls = (_of(event, EventType.TOOL_CALL) for event in events)
+    return acts(payload for payload in calls if payload is not None)
+
+
+def opened(names: Iterable[str], acts: Acts) -> set[str]:
     """Which of the files a path of the acts names. A name is often shorter than the path: all its parts end it."""
     ends: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for name in names:
@@ -189,7 +191,7 @@ def _parts(path: str) -> tuple[str, ...]:
     return tuple(part for part in PurePosixPath(path).parts if part not in ("/", "~"))
 
 
-def _run(commands: Iterable[tuple[str, ...]], acts: _Acts) -> set[tuple[str, ...]]:
+def run(commands: Iterable[tuple[str, ...]], acts: Acts) -> set[tuple[str, ...]]:
     """Which of the commands were run: the same program with at least the words that were named."""
     wanted: dict[tuple[str, str], list[tuple[str, ...]]] = {}
     for command in commands:

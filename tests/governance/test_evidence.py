@@ -3,10 +3,25 @@
 import msgspec
 import pytest
 
-from governance.contracts import EvidenceKind
-from governance.evidence import WHOLE, Counts, Covered, Given, Occasion, counted, of_delivery, of_read, of_text
+from governance.contracts import AuditKind, EvidenceKind
+from governance.evidence import (
+    WHOLE,
+    Covered,
+    Given,
+    Occasion,
+    corrections,
+    edges,
+    given_of,
+    named,
+    of_delivery,
+    of_event,
+    of_read,
+    traced,
+)
+from recall.contracts import ContextCursor
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
+from tests.support.entries import a_trace, an_entry
 
 OCCASION = Occasion(session_ref="a" * 32, event_seq=7, context_version=5, at=START, call_id="call-1")
 ONE = Given(memory_id=a_memory_id(1), source_version=2, record_digest="1" * 64)
@@ -45,20 +60,20 @@ def test_coverage_decides_what_a_read_was(ratio: int, fresh: bool, kinds: list[E
 
 
 @pytest.mark.parametrize(
-    ("text", "cited"),
+    ("text", "found"),
     [
-        (f"see {ONE.memory_id}", [ONE.memory_id]),
-        (f"as memory:{ONE.memory_id} says, and memory://{TWO.memory_id}", [ONE.memory_id, TWO.memory_id]),
-        (f"({ONE.memory_id}).", [ONE.memory_id]),
-        (ONE.memory_id[:20], []),
-        (f"x{ONE.memory_id}", []),
-        (f"{ONE.memory_id}0", []),
-        (a_memory_id(3), []),
+        (f"see {ONE.memory_id}", {ONE.memory_id}),
+        (f"as memory:{ONE.memory_id} says, and memory://{TWO.memory_id}", {ONE.memory_id, TWO.memory_id}),
+        (f"({ONE.memory_id}).", {ONE.memory_id}),
+        (f"按{ONE.memory_id}说的做", {ONE.memory_id}),
+        (ONE.memory_id[:20], set()),
+        (f"x{ONE.memory_id}", set()),
+        (f"{ONE.memory_id}0", set()),
+        ("", set()),
     ],
 )
-def test_only_the_full_id_of_a_known_record_cites_it(text: str, cited: list[str]) -> None:
-    edges = of_text(text, [ONE, TWO], OCCASION)
-    assert [(edge.kind, edge.memory_id) for edge in edges] == [(EvidenceKind.CITE, memory_id) for memory_id in cited]
+def test_only_a_full_id_names_a_memory(text: str, found: set[str]) -> None:
+    assert named(text) == found
 
 
 def test_the_same_event_told_twice_makes_the_same_edges() -> None:
@@ -80,13 +95,33 @@ def test_what_differs_in_kind_record_session_or_event_is_another_edge() -> None:
         *of_read([covered(5)], other(session_ref="b" * 32)),
         *of_delivery([ONE, TWO], "pkt_1", OCCASION),
         *of_delivery([ONE], "pkt_2", OCCASION),
-        *of_text(ONE.memory_id, [ONE], OCCASION),
+        *of_event(EvidenceKind.CITE, [ONE], OCCASION),
+        *of_event(EvidenceKind.REUSE, [ONE], OCCASION, "call-1"),
+        *of_event(EvidenceKind.REUSE, [ONE], OCCASION, "call-2"),
     ]
     assert len({edge.evidence_id for edge in edges}) == len(edges)
 
 
-def test_edges_are_counted_by_kind_session_and_time() -> None:
-    other = msgspec.structs.replace(OCCASION, session_ref="b" * 32, at=START + 9)
-    edges = (*of_delivery([ONE], "pkt_1", OCCASION), *of_read([covered(WHOLE)], other), *of_read([covered(1)], other))
-    assert counted(edges) == Counts(kinds={"seen": 2, "read": 1}, sessions=2, first_at=START, last_at=START + 9)
-    assert counted([]) == Counts()
+@pytest.mark.promise("evidence-rebuilt")
+def test_what_an_entry_carries_makes_the_edges_that_were_formed() -> None:
+    cursor = ContextCursor(session_id="a" * 32, event_seq=7, context_version=5)
+    rows = (
+        *of_read([covered(WHOLE), covered(5)], OCCASION),
+        *of_event(EvidenceKind.REUSE, [TWO], OCCASION, "call-1"),
+        *of_event(EvidenceKind.CITE, [ONE], OCCASION),
+    )
+    entry = an_entry(at=START, session_ref="a" * 32, cursor=cursor, evidence=traced(rows))
+    assert edges(entry) == rows
+    given = of_delivery([ONE], "pkt_" + "0" * 31 + "1", msgspec.structs.replace(OCCASION, call_id=None))
+    delivery = msgspec.structs.replace(entry, kind=AuditKind.DELIVERY, packet=a_trace(1), evidence=traced(given))
+    assert edges(delivery) == given
+    assert [given_of(row) for row in given] == [ONE]
+
+
+def test_a_correction_is_carried_by_the_entry_that_says_so() -> None:
+    entry = an_entry(
+        audit_id="aud_1", kind=AuditKind.FEEDBACK, cursor=None, session_ref="", evidence=corrections([ONE])
+    )
+    (row,) = edges(entry)
+    assert (row.kind, row.memory_id, row.event_seq) == (EvidenceKind.CORRECTION, ONE.memory_id, 0)
+    assert row != edges(msgspec.structs.replace(entry, audit_id="aud_2"))[0]

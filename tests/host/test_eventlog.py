@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from governance.screen import redact as screened
 from host.database import open_database
 from host.errors import ProtocolFault
 from host.eventlog import SCHEMA, EventLog, LoggedSession
@@ -305,3 +307,36 @@ async def test_cost_does_not_grow_with_the_log(database: Database) -> None:
 
     scans = [plan for plan in await database.read(plans) if plan.startswith("SCAN") and "json_each" not in plan]
     assert scans == []
+
+
+@pytest.mark.promise("screen-is-linear")
+async def test_long_payloads_are_read_on_a_worker_thread_and_short_ones_at_once() -> None:
+    readers: list[int] = []
+
+    def reading(text: str) -> tuple[str, tuple[()]]:
+        readers.append(threading.get_ident())
+        return redact(text)
+
+    log = EventLog(FakeDatabase([SCHEMA]), KEY, reading)
+    await log.append([numbered(1)], NOW)
+    assert {*readers} == {threading.get_ident()}
+
+    readers.clear()
+    appended = await log.append([numbered(2, "hush " * 7_000), numbered(3, "hush")], NOW)
+    assert appended.accepted == 2
+    assert readers and threading.get_ident() not in readers
+
+
+TOKEN = "gh" + "p_" + "aB3d" * 9
+
+
+@pytest.mark.promise("no-secret-kept")
+@pytest.mark.parametrize("field", ["session_id", "agent_id", "event_id", "call_id", "message_id", "workspace"])
+async def test_an_id_that_is_a_token_is_refused_and_not_repeated(field: str) -> None:
+    log = EventLog(FakeDatabase([SCHEMA]), KEY, screened)
+    with pytest.raises(ProtocolFault, match="looks like a secret") as refused:
+        await log.append([a_prompt("x", **{field: TOKEN})], NOW)
+    assert TOKEN not in str(refused.value)
+    with pytest.raises(ProtocolFault, match="`rootCallId`"):
+        await log.append([a_prompt("x", root_call_id=TOKEN)], NOW)
+    await log.append([a_prompt("x", call_id="toolu_01A9xYk2LmNop3Qrs4Tuv5W", session_id="0f9b" * 8)], NOW)
