@@ -9,7 +9,7 @@ _LOWERED = ActivationLevel.EXCERPT  # up to here the broker shows less of a weak
 
 def trust_level(candidate: Candidate, audience: Audience, now: Millis) -> str | None:
     """Object where showing less would change what is shown: a checklist, a resource, a whole record."""
-    limit = ceiling(candidate)
+    limit = ceiling(candidate, audience.evidenced, audience.stages)
     if within(audience.level, _LOWERED) or within(audience.level, limit):
         return None
     return f"its origin allows {limit.value} at most"

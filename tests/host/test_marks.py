@@ -1,5 +1,6 @@
 """Marks: what a person said about memories is kept, holds at once, and an older database gets its place for it."""
 
+import asyncio
 import json
 import sqlite3
 from pathlib import Path
@@ -12,7 +13,7 @@ from host.compose import main_schema
 from host.contracts import Rollout
 from host.database import open_database
 from host.eventlog import EventLog
-from host.marks import Marks, load_marks
+from host.marks import Kept, Marks, Said, effective_version, load_marks
 from host.mutes import Mute, Mutes
 from host.rollouts import load_rollouts
 from recall.contracts import Flag
@@ -102,13 +103,62 @@ async def test_a_forgotten_memory_leaves_no_mark(tmp_path: Path) -> None:
 
 
 def test_a_person_reads_the_mark_as_a_flag(tmp_path: Path) -> None:
-    marks = Marks(None, {ONE: FOR_GOOD}, Mutes(None, {}))  # type: ignore[arg-type]
+    marks = Marks(None, Kept(muted={ONE: FOR_GOOD}), Mutes(None, {}))  # type: ignore[arg-type]
     aside = a_memory(memory_id=ONE, flags=(Flag.RECHECK,))
     flagged = a_memory(memory_id=ONE, flags=(Flag.MUTED,))
 
     assert marks.shown(aside, START).flags == (Flag.RECHECK, Flag.MUTED)
     assert marks.shown(flagged, START) is flagged
     assert marks.shown(a_memory(memory_id=TWO), START).flags == ()
+
+
+# --------------------------------------------------------------------------------------- corrected, held, approved
+
+
+async def test_corrected_held_back_and_approved_outlive_a_restart(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        assert [await marks.correct(ONE, START + at) for at in (0, 1)] == [True, False]
+        assert [await marks.quarantine(TWO, START + at) for at in (0, 1)] == [True, False]
+        assert [await marks.approve(TWO, digest, START) for digest in ("a", "a", "b")] == [True, False, True]
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        assert (marks.corrected, marks.quarantined, marks.approved) == ({ONE}, {TWO}, {TWO: "b"})
+        assert (marks.withheld([ONE, TWO, a_memory_id(3)]), marks.generation) == ({ONE, TWO}, 4)
+        assert [await marks.clear(memory_id) for memory_id in (ONE, TWO, ONE)] == [True, True, False]
+        assert (marks.withheld([ONE, TWO]), marks.approved) == (frozenset(), {TWO: "b"})
+        assert [await marks.disapprove(TWO) for _ in range(2)] == [True, False]
+
+
+async def test_the_version_changes_with_what_decides_and_with_nothing_else(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        await marks.mute(ONE, START)
+        await marks.said_again(ONE, START)
+        assert marks.effective("idx") == effective_version("idx", 0) == "idx"
+        seen = {marks.effective("idx")}
+        for change in (marks.correct(ONE, START), marks.clear(ONE), marks.approve(ONE, "a", START), marks.forget(ONE)):
+            await change
+            seen.add(marks.effective("idx"))
+        assert len(seen) == 5
+    async with a_world(tmp_path) as world:
+        assert world.parts.marks.effective("idx") in seen - {"idx"}
+
+
+async def test_changes_of_one_memory_at_once_lose_nothing(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        marks = world.parts.marks
+        await asyncio.gather(marks.correct(ONE, START), marks.approve(ONE, "a", START), marks.quarantine(ONE, START))
+        said = marks.said_of(ONE)
+        assert (said.corrected_at, said.quarantined_at, said.approved) == (START, START, "a")
+        loaded = await load_marks(world.parts.main)
+        assert loaded.said_of(ONE) == said
+
+
+def test_a_person_reads_every_mark_as_a_flag() -> None:
+    said = Said(corrected_at=START, quarantined_at=START)
+    marks = Marks(None, Kept(said={ONE: said}), Mutes(None, {}))  # type: ignore[arg-type]
+    assert marks.shown(a_memory(memory_id=ONE), START).flags == (Flag.QUARANTINED, Flag.CORRECTED)
 
 
 # ---------------------------------------------------------------------------------------------------- older databases

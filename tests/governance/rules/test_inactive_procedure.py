@@ -2,8 +2,9 @@
 
 import pytest
 
+from governance.contracts import Stage
 from governance.rules.inactive_procedure import inactive_procedure
-from recall.contracts import ActivationLevel, MemoryKind, Status
+from recall.contracts import ActivationLevel, MemoryKind, Origin, Status
 from tests.support.audience import a_proposal, an_activation, an_audience
 from tests.support.builders import a_candidate, a_memory_id
 from tests.support.clock import START
@@ -36,3 +37,24 @@ def test_a_level_below_a_checklist_may_be_advised_for_any_record_of_the_packet()
 
 def test_without_either_there_is_nothing_to_object_to() -> None:
     assert inactive_procedure(a_proposal(a_candidate()), an_audience(), START) is None
+
+
+@pytest.mark.promise("nothing-executed")
+@pytest.mark.parametrize("stage", [stage for stage in Stage if stage is not Stage.ACTIVE])
+def test_a_procedure_below_active_is_no_checklist_whoever_wrote_it(stage: Stage) -> None:
+    checklist = {"level": ActivationLevel.CHECKLIST}
+    told = an_audience(stages={PROCEDURE.memory_id: stage})
+    assert inactive_procedure(a_proposal(PROCEDURE, **checklist), told, START)
+    assert inactive_procedure(a_proposal(PROCEDURE, activation=an_activation()), told, START)
+    active = an_audience(stages={PROCEDURE.memory_id: Stage.ACTIVE})
+    assert inactive_procedure(a_proposal(PROCEDURE, **checklist), active, START) is None
+
+
+@pytest.mark.promise("nothing-executed")
+@pytest.mark.parametrize("origin", [Origin.EXTRACTED, Origin.IMPORTED])
+def test_what_no_person_wrote_is_no_checklist_until_it_is_active(origin: Origin) -> None:
+    learned = a_candidate(kind=MemoryKind.PROCEDURAL, origin=origin)
+    checklist = {"level": ActivationLevel.CHECKLIST}
+    assert inactive_procedure(a_proposal(learned, **checklist), an_audience(), START)
+    active = an_audience(stages={learned.memory_id: Stage.ACTIVE})
+    assert inactive_procedure(a_proposal(learned, **checklist), active, START) is None
