@@ -1,0 +1,126 @@
+"""Episodes through the whole host: a person can do with them as with any memory, a restart changes nothing of what is
+said, and they take no other memory's place.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from host.consolidating import Consolidation
+from host.contracts import Claimed
+from recall.contracts import EventEnvelope, EventType
+from recall.workspace import workspace_key
+from tests.support.asking import Asking, asking
+from tests.support.builders import a_call, a_prompt, a_result, an_event
+from tests.support.clock import START
+from tests.support.world import World, a_world
+
+FAILS = "SealBrokenError: the stamp is older than the archive"
+TOLD = "Last time `make seal` failed with SealBrokenError: ended in success after `rm build/seal.stamp`."
+
+
+def sealing(workspace: str, session: str = "old") -> list[EventEnvelope]:
+    place: dict[str, Any] = {"workspace": workspace, "session_id": session}
+    return [
+        a_prompt("The seal step of the release fails, please fix it.", **place),
+        a_call("make seal", call_id="1", **place),
+        a_result(FAILS, call_id="1", **place),
+        a_call("rm build/seal.stamp", call_id="2", **place),
+        a_result("", ok=True, call_id="2", **place),
+        a_call("make seal", call_id="3", **place),
+        a_result("sealed", ok=True, call_id="3", **place),
+        an_event(EventType.SESSION_END, {}, **place),
+    ]
+
+
+async def sealed(world: World, session: str = "old") -> str:
+    await world.feed(*sealing(world.workspace(), session))
+    (memory_id,) = await Consolidation(world.parts).session(session)
+    return memory_id
+
+
+async def fails(world: World, call: str = "9", session: str = "new") -> Any:
+    """What a session is given whose seal step fails; None: nothing. It takes what it is given."""
+    place: dict[str, Any] = {"workspace": world.workspace(), "session_id": session}
+    await world.feed(a_call("make seal", call_id=call, **place), a_result(FAILS, call_id=call, **place))
+    claim = await world.claim(session=session)
+    if not isinstance(claim, Claimed):
+        return None
+    await world.deliver(claim, session=session)
+    return claim.packet
+
+
+@pytest.mark.promise("episode-told")
+async def test_a_memory_that_a_person_kept_speaks_before_an_episode(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        await sealed(world)
+        lesson = "When make seal fails with SealBrokenError the stamp is stale: remove build/seal.stamp and seal again."
+        kept = await world.remember(lesson)
+
+        packet = await fails(world)
+
+        assert [item.memory_id for item in packet.items] == [kept]
+
+
+async def test_it_is_told_once_in_a_context_window_and_a_restart_changes_nothing(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        await sealed(world)
+        first = await fails(world)
+        again = await fails(world, "10")
+    async with a_world(tmp_path / "data", start=START + 60_000) as world:
+        after = await fails(world, "11")
+        other = await fails(world, "12", "another")
+
+        assert TOLD in first.rendered and (again, after) == (None, None)
+        assert TOLD in other.rendered
+
+
+async def test_what_a_person_muted_corrected_or_forgot_is_not_told(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        memory_id = await sealed(world)
+        marks, now = world.parts.marks, world.clock.now()
+        await marks.mute(memory_id, now)
+        muted = await fails(world, "1", "s1")
+        await marks.unmute(memory_id, now)
+        heard = await fails(world, "2", "s2")
+        await marks.correct(memory_id, now)
+        corrected = await fails(world, "3", "s3")
+
+        assert (muted, corrected) == (None, None) and TOLD in heard.rendered
+
+
+@pytest.fixture
+async def remora(tmp_path: Path) -> Any:
+    async with asking(tmp_path / "data") as found:
+        yield found
+
+
+async def test_a_person_finds_shows_and_forgets_it_like_any_memory(remora: Asking) -> None:
+    world, folder = remora.world, remora.world.workspace()
+    memory_id = await sealed(world)
+
+    found = await remora.ask("memory.search", query="seal stamp", workspace=folder)
+    shown = await remora.ask("memory.get", memoryId=memory_id, workspace=folder)
+    gone = await remora.ask("memory.forget", memoryId=memory_id, workspace=folder)
+
+    assert [hit["memoryId"] for hit in found["hits"]] == [memory_id]
+    assert shown["record"]["kind"] == "episodic" and shown["record"]["origin"] == "extracted"
+    assert gone["forgotten"] and await fails(world) is None
+    assert (await remora.ask("memory.search", query="seal stamp", workspace=folder))["hits"] == []
+    await world.feed(*sealing(folder, "old-2"))
+    assert await Consolidation(world.parts).session("old-2") == ()  # nor do the same words come back
+
+
+@pytest.mark.promise("no-leak")
+async def test_no_count_and_no_search_of_a_pass_knows_how_many_there_are(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        await world.remember("Seal with make seal before each release.")
+        scope = world.parts.sessions.scope("x", "main", workspace_key(world.workspace()))
+        before = await world.parts.library.snapshot(START).statistics(("seal", "make"), scope)
+        for number in range(5):
+            await sealed(world, f"old-{number}")
+        after = world.parts.library.snapshot(START)
+
+        assert await after.statistics(("seal", "make"), scope) == before
+        assert len(await after.match(("seal", "make"), scope, 50)) == 1 and len(await after.aside(scope)) == 5
