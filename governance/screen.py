@@ -2,10 +2,13 @@
 
 Each text is read as it is and, where that differs, as a folded copy (screening.folding), so that invisible characters,
 full-width or look-alike letters and escapes hide nothing; readable Base64 is read too, one layer deep. High findings
-are acted on: secrets are replaced or refused, the others quarantine a record. Low ones are for a reviewer's eyes.
+are acted on: secrets are replaced or refused, the others quarantine a record (invariant 7). Low ones are for a
+reviewer's eyes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from governance.contracts import Finding
 from governance.screening.folding import fold
@@ -17,44 +20,68 @@ from governance.screening.secrets import SECRETS
 from governance.screening.signs import NEAR, SIGNS
 
 HIGH, LOW = "high", "low"
-SCREEN = "screen_pre_v3"  # changes with the rules: what was read by another version is read again
+REMEMBERED = 40_000  # characters of a text whose findings are remembered
+TEXTS = 256  # so many texts
+SCREEN = "screen_pre_v4"  # changes with the rules: what was read by another version is read again
 
-_SECRETS = Matcher(SECRETS + PERSONAL)
-_ADDRESSES = Matcher(ADDRESSES)
-_INJECTIONS = Matcher(PLAIN + SIGNS)
+_SECRETS = Matcher(SECRETS + PERSONAL, "secret.flood")
+_ADDRESSES = Matcher(ADDRESSES, "pii.flood")
+_INJECTIONS = Matcher(PLAIN + SIGNS, "injection.flood")
 
-_RANK = {rule.family: place for place, rule in reversed(list(enumerate(SECRETS + PERSONAL)))}
+_RANK = {rule.family: place for place, rule in reversed(list(enumerate(SECRETS + PERSONAL)))} | {"secret.flood": -1}
+
+_REPLACED = re.compile(r"\[(secret|pii):([a-z-]{2,32})\]")
 
 Reader = Callable[[bytes], list[Finding]]
 
 
 def screen(text: str) -> tuple[Finding, ...]:
     """Everything that stands out in `text`, by start. Offsets are code points of `text`."""
-    acted_on = secrets(text)
+    acted_on = _all_secrets(text)
     data = text.encode("utf-8", "replace")
     beside = (
         finding
         for finding in _placed([_finding(hit, LOW) for hit in _ADDRESSES.find(data)], data)
         if not any(finding.start < one.end and one.start < finding.end for one in acted_on)
     )
-    return _ordered((*acted_on, *beside, *injections(text)))
+    return _ordered((*acted_on, *beside, *_all_injections(text)))
 
 
 def secrets(text: str) -> tuple[Finding, ...]:
     """Secrets and personal data: `secret.*` and `pii.*`, all high, no two overlapping, by start."""
-    return tuple(_apart(_read(text, _secret_findings)))
+    return _known_secrets(text) if len(text) <= REMEMBERED else _all_secrets(text)
 
 
 def injections(text: str) -> tuple[Finding, ...]:
     """Instructions in disguise and hidden text: families `injection.*` and `hidden.*`."""
+    return _known_injections(text) if len(text) <= REMEMBERED else _all_injections(text)
+
+
+def read_ahead(texts: Iterable[str]) -> None:
+    """Read these now, so that `secrets` and `injections` know them: for a worker thread, before the loop asks."""
+    for text in texts:
+        secrets(text)
+        injections(text)
+
+
+def _all_secrets(text: str) -> tuple[Finding, ...]:
+    return tuple(_apart(_read(text, _secret_findings)))
+
+
+def _all_injections(text: str) -> tuple[Finding, ...]:
     data = text.encode("utf-8", "replace")
     hidden = [Finding(family=f, severity=s, start=a, end=b) for f, s, a, b in invisible(text, data)]
     return _ordered({*_read(text, _injection_findings), *hidden})
 
 
+# The same few records are read again at every pass.
+_known_secrets = lru_cache(TEXTS)(_all_secrets)
+_known_injections = lru_cache(TEXTS)(_all_injections)
+
+
 def is_instruction_like(text: str) -> bool:
     """Whether a record with this text belongs into quarantine."""
-    return any(finding.severity == HIGH for finding in injections(text))
+    return any(finding.severity == HIGH for finding in _all_injections(text))
 
 
 def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
@@ -62,13 +89,18 @@ def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
 
     The placeholder is `[secret:github-token]`, `[pii:cn-id]`. Redacting twice changes nothing more.
     """
-    found = secrets(text)
+    found = _all_secrets(text)
     pieces: list[str] = []
     last = 0
     for finding in found:
         pieces += (text[last : finding.start], f"[{finding.family.replace('.', ':')}]")
         last = finding.end
     return "".join((*pieces, text[last:])) if found else text, found
+
+
+def hidden_in(text: str) -> frozenset[str]:
+    """The families of what was replaced in a text: what its placeholders say."""
+    return frozenset(f"{kind}.{name}" for kind, name in _REPLACED.findall(text))
 
 
 def _read(text: str, reader: Reader) -> Iterator[Finding]:

@@ -25,6 +25,8 @@ HEAD_SHARE = 0.75
 NODES = 8192  # texts, objects and arrays of one payload
 KEPT_KEYS = 64  # of a payload whose very structure is too large
 KEPT_CHARACTERS = 256
+LONG_KEY = 12  # characters of a key that may be a secret itself
+LARGE = 10**10  # a number from here on may be a telephone or a card
 ROUNDS = 12
 
 _DATA_URI = re.compile(r"data:([\w.+-]{1,64}/[\w.+-]{1,64})[\w=;-]{0,64};base64,([A-Za-z0-9+/_-]{64,}={0,2})")
@@ -35,6 +37,11 @@ _SURROGATE = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 _MEDIA_KEYS = ("media_type", "mimeType", "mime_type", "mediaType")
+
+
+_SPACED = re.compile(rb'"\s+:')
+_KEY = re.compile(rb'(?<!\\)"\s*:')
+_DOUBTFUL = re.compile(rb'\\\\"\s*:')  # is the quotation mark escaped, or the backslash?
 
 
 class PayloadFault(ValueError):
@@ -60,6 +67,16 @@ class _Leaf:
             self.holder[int(self.key)] = text
 
 
+class _Left:
+    """What a payload may still have, and the keys that were met."""
+
+    __slots__ = ("keys", "nodes")
+
+    def __init__(self, nodes: int) -> None:
+        self.nodes = nodes
+        self.keys = 0
+
+
 def bound(raw: bytes, redact: Redact) -> bytes:
     """The stored form of a payload. `redact`: text -> (text without secrets, what was found).
 
@@ -67,10 +84,16 @@ def bound(raw: bytes, redact: Redact) -> bytes:
     """
     payload = _read(raw)
     leaves: list[_Leaf] = []
-    if not _gather(payload, "", leaves, [NODES]):
+    others: list[str] = []
+    left = _Left(NODES)
+    if not _gather(payload, "", leaves, others, left):
         return _skeleton(raw, payload, redact)
-    if len(raw) <= PAYLOAD_BYTES and _clean(leaves, redact):
-        return raw
+    spoken = _spoken(others, redact)
+    if len(raw) <= PAYLOAD_BYTES and not spoken and _clean(leaves, redact):
+        return raw if _all_read(raw, left.keys) else _fitted(payload, leaves) or _skeleton(raw, payload, redact)
+    if spoken:
+        payload, leaves = _renamed(payload, redact), []
+        _gather(payload, "", leaves, [], _Left(NODES))
     for leaf in leaves:
         leaf.text = _without_secrets(leaf.key, _precut(_described(leaf)), redact)
         leaf.put(leaf.text)
@@ -103,18 +126,59 @@ def _read(raw: bytes) -> dict[str, object]:
     return payload
 
 
-def _gather(value: Holder, path: str, leaves: list[_Leaf], left: list[int]) -> bool:
-    """Every text in `value`, in order, with its path (`toolCalls[0].output`); false when there is too much of it."""
+def _gather(value: Holder, path: str, leaves: list[_Leaf], others: list[str], left: _Left) -> bool:
+    """Every text in `value`, in order, with its path (`toolCalls[0].output`); false when there is too much of it.
+
+    `others`: what is no text and may say something all the same, as `name: value`: keys that are long, large numbers.
+    """
     items = value.items() if isinstance(value, dict) else enumerate(value)
+    left.keys += len(value) if isinstance(value, dict) else 0
     for key, item in items:
+        if isinstance(key, str) and len(key) >= LONG_KEY:
+            others.append(key)
         if isinstance(item, str | dict | list):
-            left[0] -= 1
+            left.nodes -= 1
             where = f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}" if path else key
             if isinstance(item, str):
                 leaves.append(_Leaf(value, key, where, item))
-            elif left[0] < 0 or not _gather(item, where, leaves, left):
+            elif left.nodes < 0 or not _gather(item, where, leaves, others, left):
                 return False
-    return left[0] >= 0
+        elif isinstance(item, int | float) and abs(item) >= LARGE:
+            others.append(f"{key}: {item}")
+    return left.nodes >= 0
+
+
+def _all_read(raw: bytes, keys: int) -> bool:
+    """Whether every key of the bytes was read: of two alike only the last is, and the other says anything unseen."""
+    if _SPACED.search(raw) is not None:
+        return not _DOUBTFUL.search(raw) and len(_KEY.findall(raw)) == keys
+    return b'\\\\":' not in raw and raw.count(b'":') - raw.count(b'\\":') == keys
+
+
+def _spoken(others: Sequence[str], redact: Redact) -> bool:
+    """Whether a key or a number is a secret: one scan over all of them."""
+    return bool(others) and bool(redact("\n".join(others))[1])
+
+
+def _renamed(value: Holder, redact: Redact) -> dict[str, object]:
+    """The payload with other keys, and texts for numbers, where those are secrets."""
+
+    def again(key: str | int, item: object) -> object:
+        if isinstance(item, dict):
+            return {_without(name, redact): again(name, inner) for name, inner in item.items()}
+        if isinstance(item, list):
+            return [again(key, inner) for inner in item]
+        if isinstance(item, int | float) and not isinstance(item, bool) and abs(item) >= LARGE:
+            said = _without_secrets(key, str(item), redact)
+            return item if said == str(item) else said
+        return item
+
+    renamed = again("", value)
+    return renamed if isinstance(renamed, dict) else {}
+
+
+def _without(key: str, redact: Redact) -> str:
+    return redact(key)[0] if len(key) >= LONG_KEY else key
 
 
 def _clean(leaves: Sequence[_Leaf], redact: Redact) -> bool:
@@ -208,11 +272,11 @@ def _skeleton(raw: bytes, payload: dict[str, object], redact: Redact) -> bytes:
     for key, value in payload.items():
         if len(kept) >= KEPT_KEYS:
             break
+        said = redact(key[: KEPT_CHARACTERS + MARGIN])[0][:KEPT_CHARACTERS]
         if isinstance(value, str):
-            clean = _without_secrets(key[:KEPT_CHARACTERS], value[: KEPT_CHARACTERS + MARGIN], redact)
-            kept[key[:KEPT_CHARACTERS]] = clean[:KEPT_CHARACTERS]
+            kept[said] = _without_secrets(said, value[: KEPT_CHARACTERS + MARGIN], redact)[:KEPT_CHARACTERS]
         elif not isinstance(value, dict | list):
-            kept[key[:KEPT_CHARACTERS]] = value
+            kept[said] = value if _without_secrets(said, str(value), redact) == str(value) else None
     kept["truncated"] = [_note("$", raw)]
     return _encode(kept)
 

@@ -29,7 +29,7 @@ ADDRESS: tuple[Rule, ...] = (
         r" (?:for|to) (?:the |all |any |every |each |whichever |whatever )?"
         r"(?:AI |coding )*(?:assistants?|agents?|LLMs?|models?|AIs?)\b",
         r"\bassistant\s*:|\[(?-i:SYSTEM|ADMIN)\]|(?:^|\n)\s*(?-i:Claude|Codex|Copilot|Gemini|Agents?|AI|SYSTEM"
-        r"|ADMIN|OVERRIDE|ROOT|OPERATOR)\s*[:：]",
+        r"|ADMIN|OVERRIDE|ROOT|OPERATOR)[\t\x20]?[:：]",
         rf"\b{_ONE} (?:(?:always|first|then|simply|silently|also|never) )*{_DOES}\b",
         r"\b(?:dear|hello|hi|hey|attention),? (?:(?:AI|coding|fellow) )?(?:assistants?|agents?|models?|AIs?|Claude"
         r"|Codex|Copilot|LLMs?)\b",

@@ -45,7 +45,7 @@ FETCHING: tuple[Rule, ...] = (
         rf"\b(?:bash|sh|python3?|source|eval)\b[^\n]{{0,12}}(?:<\(|\$\(|-c ['\"`]?\$\()\s*(?:curl"
         rf"|wget)\b[^\n]{{0,60}}?{_BARE}",
         rf"\b(?:pip3?|uv|npm|pnpm|yarn|gem|cargo)\b[^\n]{{0,60}}?(?:--(?:extra-)?index-url|-i|--registry"
-        rf"|--source|--find-links)[ =]{_BARE}",
+        rf"|--source|--find-links)[=\t\x20]{_BARE}",
         rf"\b(?:set|point|switch|change)\b[^\n.]{{0,30}}\b(?:registry|index|mirror|proxy)\b[^\n]{{0,20}}? {_BARE}",
         check=_afar,
     ),

@@ -1,12 +1,14 @@
 """The copy that is scanned beside the text itself: compatibility forms, look-alikes and escapes read as what they mean.
 
 Invisible characters are left out, odd spaces are spaces, look-alike letters and full-width or mathematical ones are
-Latin, character references and escapes are resolved. Every place in the copy maps back to a place in the text.
+Latin, character references and escapes are resolved, letters set apart and strings added up stand together. Every place
+in the copy maps back to a place in the text.
 """
 
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import re2
@@ -52,15 +54,20 @@ LETTERS = "".join(_ALIKE)
 
 _CALL = re2.compile(
     f"[{INVISIBLE}{_SPACES}{_WIDE}{_STYLED}]|[A-Za-z_][{LETTERS}]|[{LETTERS}][A-Za-z_]"
-    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|(?:\\u00[2-7][0-9a-f]){2}|\\u003[ce]|"
-    r"(?:%[2-7][0-9a-f]\w*){3})|[^\s]\\\r?\n"
+    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|\\u[0-9a-f]{4}|"
+    r"(?:%[2-7][0-9a-f]\w*){3})|[^\s]\\\r?\n|\w[\"'`]\s?[+.]\s?[\"'`]\w|(?:[!-~]\x20){12}"
 )
-_MARKS = ("&", "\\u00", "%", "\\\n", "\\\r")  # without one of these an ASCII text is its own copy
+_JOINED = tuple(f"{quote}{between}" for quote in "\"'`" for between in (" +", "+", " .", ". "))
+_MARKS = ("&", "\\u", "%", "\\\n", "\\\r", *_JOINED)  # without one of these an ASCII text is its own copy
 _FOLD = re.compile(
-    f"(?P<none>[{INVISIBLE}]+)|(?P<space>[{_SPACES}])|(?P<form>[\uff01-\uff5e{_STYLED}])|(?P<alike>[{LETTERS}])"
-    r"|(?P<wrap>\\\r?\n)|&#(?P<decimal>\d{2,6});|&#[xX](?P<hex>[0-9a-fA-F]{2,6});|&(?P<name>lt|gt|quot|amp);"
-    r"|\\u00(?P<escape>[2-7][0-9a-fA-F])|%(?P<percent>[2-7][0-9a-fA-F])"
+    f"(?P<none>[{INVISIBLE}]+)|(?P<spaced>(?:[!-~]\\x20){{12,}}[!-~])|(?P<space>[{_SPACES}])|(?P<form>[{_STYLED}])"
+    r"|(?P<wrap>\\\r?\n|(?<=\w)[\"'`]\s?[+.]\s?[\"'`](?=\w))|&#(?P<decimal>\d{2,6});|&#[xX](?P<hex>[0-9a-fA-F]{2,6});|&(?P<name>lt|gt|quot|amp);"
+    r"|(?P<escape>(?:\\u(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}))+)|(?P<percent>(?:%[2-7][0-9a-fA-F])+)"
 )
+_PLAIN = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
+    ord(look): ord(letter) for look, letter in _ALIKE.items()
+}
+_SPACED = re2.compile(r"(?:[!-~]\x20){12}")
 _NAMES = {"lt": "<", "gt": ">", "quot": '"', "amp": "&"}
 
 
@@ -69,34 +76,51 @@ class Folded:
     """The copy, and where each of its changed places stands in the original text (code points)."""
 
     text: str
-    places: tuple[int, ...]  # offsets in the copy, rising
-    origins: tuple[int, ...]  # offsets in the original, one for each place
+    places: Sequence[int]  # offsets in the copy, rising
+    origins: Sequence[int]  # offsets in the original, one for each place
+    strides: Sequence[int]  # characters of the original for one of the copy, from each place on
 
     def origin(self, offset: int) -> int:
         """The offset in the original text of an offset in the copy."""
         at = bisect_right(self.places, offset) - 1
-        plain = self.origins[at] + offset - self.places[at]
+        plain = self.origins[at] + (offset - self.places[at]) * self.strides[at]
         return min(plain, self.origins[at + 1]) if at + 1 < len(self.origins) else plain
 
 
 def fold(text: str, data: bytes) -> Folded | None:
     """The copy of `text` (whose UTF-8 bytes are `data`), or None when it would be the text itself."""
-    if text.isascii() and not any(mark in text for mark in _MARKS):
+    if text.isascii() and not any(mark in text for mark in _MARKS) and _SPACED.search(data) is None:
         return None
     if _CALL.search(data) is None:
         return None
     pieces: list[str] = []
-    places, origins = [0], [0]
+    places, origins, strides = [0], [0], [1]
+    known: dict[str, tuple[str, int]] = {}
     size = last = 0
+    text = text.translate(_PLAIN)  # a character for a character: no place moves
     for match in _FOLD.finditer(text):
-        meant = _meant(match)
-        pieces += (text[last : match.start()], meant)
-        size += match.start() - last
-        places += (size, size + len(meant))
-        origins += (match.start(), match.end())
-        size, last = size + len(meant), match.end()
+        found, (start, end) = match[0], match.span()
+        meant = known.get(found)
+        if meant is None:
+            meant = known[found] = _meant(match), _STRIDES.get(match.lastgroup or "", 1)
+        if start > last:
+            pieces.append(text[last:start])
+            size += start - last
+        if meant[0]:
+            pieces.append(meant[0])
+            places.append(size)
+            origins.append(start)
+            strides.append(meant[1])
+            size += len(meant[0])
+        places.append(size)
+        origins.append(end)
+        strides.append(1)
+        last = end
     pieces.append(text[last:])
-    return Folded("".join(pieces), tuple(places), tuple(origins))
+    return Folded("".join(pieces), places, origins, strides)
+
+
+_STRIDES = {"spaced": len("a "), "escape": len("\\u0041"), "percent": len("%41")}
 
 
 def _meant(match: re.Match[str]) -> str:
@@ -104,14 +128,18 @@ def _meant(match: re.Match[str]) -> str:
     match match.lastgroup:
         case "space":
             return " "
+        case "spaced":
+            return found[::2]
         case "form":
             return unicodedata.normalize("NFKC", found)
-        case "alike":
-            return _ALIKE[found]
         case "decimal":
             return _character(int(match["decimal"]))
-        case "hex" | "escape" | "percent" as base:
-            return _character(int(match[base], 16))
+        case "hex":
+            return _character(int(match["hex"], 16))
+        case "escape":
+            return bytes.fromhex(found.replace("\\u", "")).decode("utf-16-be")
+        case "percent":
+            return bytes.fromhex(found.replace("%", "")).decode("ascii")
         case "name":
             return _NAMES[match["name"]]
         case _:

@@ -62,6 +62,20 @@ OVERRIDE = (
     ),
     rule(
         "override",
+        r"\b(?:ignora|olvida|ignore|ignorez|oubliez|desconsidere|esqueça) (?:todas? )?(?:les |las |as "
+        r"|toutes les |todas las |todas as )?(?:instrucciones|instructions|instruções|órdenes|consignes|reglas) "
+        r"(?:anteriores|previas|précédentes|antérieures)",
+        r"\b(?:ignorier(?:e|en)|vergiss|missachte) (?:sie )?(?:alle |die )*(?:vorherigen|bisherigen|obigen|früheren) "
+        r"(?:anweisungen|instruktionen|regeln)",
+        r"(?:игнорируй(?:те)?|забудь(?:те)?) (?:все )?(?:предыдущие|прежние) (?:инструкции|указания)",
+        r"(?:以前|これまで|前)の(?:すべての)?(?:指示|命令|ルール)を(?:すべて)?無視",
+        r"이전(?:의)? (?:모든 )?(?:지시|명령|지침)(?:를|을)? 무시",
+        r"\b(?:nota|mensaje|aviso|hinweis|note|nachricht) (?:importante |wichtiger? )?"
+        r"(?:del sistema|des systems|du système)\s*:",
+        check=meant,
+    ),
+    rule(
+        "override",
         r"\b(?:this|these|the following) (?:instructions?|rules?|notes?|messages?|memor(?:y|ies)|polic(?:y|ies)"
         "|directives?)"
         " (?:outranks?|overrides?|supersedes?|takes? (?:precedence|priority) over|has priority over)",

@@ -45,4 +45,4 @@ def either(*alternatives: str) -> str:
 
 def rule(family: str, *alternatives: str, check: Check = anything, severity: str = "high") -> Rule:
     """A rule of the family `injection.<family>`."""
-    return Rule(family=f"injection.{family}", pattern=either(*alternatives), check=check, severity=severity)
+    return Rule(family=f"injection.{family}", pattern=either(*alternatives), check=check, severity=severity, far=False)

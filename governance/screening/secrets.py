@@ -6,7 +6,7 @@ Order matters: of two hits on the same characters the earlier rule names the fin
 import re
 
 from governance.screening.matching import Hit, Rule
-from governance.screening.values import is_placeholder, is_reference, looks_random, looks_secret, trimmed
+from governance.screening.values import is_placeholder, is_reference, is_uuid, looks_random, looks_secret, trimmed
 
 _WORD = re.compile(r"[A-Z]|\d")
 _PUBLIC_BLOCK = re.compile(
@@ -33,10 +33,13 @@ def _assigned(hit: Hit) -> bool:
     quoted = hit.before(1) in ('"', "'")
     if " " in value or (not quoted and hit.after(1) in ("(", "[")):
         return False
-    if looks_secret(value):
+    if looks_secret(value) or (is_uuid(trimmed(value)) and _KEYED.search(key)):
         return True
     strong = key.isupper() and ("PASS" in key or "PWD" in key or "SECRET" in key)
     return strong and not quoted and len(value) >= 8 and value.isalpha() and not is_placeholder(value)
+
+
+_KEYED = re.compile(r"(?:API_?KEY|SECRET|ACCESS_KEY|AUTH_TOKEN|ACCESS_TOKEN)$")  # in capitals: of an environment
 
 
 def _stated(hit: Hit) -> bool:
@@ -52,13 +55,16 @@ def _login(hit: Hit) -> bool:
 
 def _random(hit: Hit) -> bool:
     """A bare random string, unless it is part of a public key, a certificate, a digest or an embedded file."""
+    if not looks_random(hit.value):
+        return False
     left = hit.data[max(0, hit.start - _LONGEST_KEY) : hit.start]
     right = hit.data[hit.end : hit.end + _LONGEST_KEY]
     head = left.rstrip(_BASE64)
     run = len(left) - len(head) + hit.end - hit.start + len(right) - len(right.lstrip(_BASE64))
-    if run > _LONGEST_KEY or not looks_random(hit.value) or _LABEL.search(head.decode("utf-8", "ignore")):
+    if run > _LONGEST_KEY or _LABEL.search(head.decode("utf-8", "ignore")):
         return False
-    return _PUBLIC_BLOCK.search(hit.before(_LOOKBACK)) is None
+    block = hit.data.rfind(b"-----BEGIN", max(0, hit.start - _LOOKBACK), hit.start)
+    return block < 0 or _PUBLIC_BLOCK.search(hit.before(hit.start - block)) is None
 
 
 _NAME = (
@@ -68,11 +74,24 @@ _NAME = (
 )
 _QUOTE = r"\\{0,2}[\"'`]?"
 _LONG = r"[\w+-]{32,100}={0,2}"
-_TWILIO = re.compile(r"(?:SK|AC)[0-9a-f]{32}")
+_TWILIO = re.compile(rb"(?:SK|AC)[0-9a-f]{32}")
 _KEY_LINE = r"(?:\\{1,2}[nr]|[\s>|*#\"',+:\\]|\d{1,6}(?:\t|→|: ?))*"
 _BODY = rf"(?:{_KEY_LINE}(?:(?:Proc-Type|DEK-Info|Version|Comment): ?[^\n]*|[A-Za-z0-9+/=]{{16,}}))*"
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+
+
+def _like_twilio(value: bytes) -> bool:
+    return _TWILIO.fullmatch(value) is not None
+
+
+def _whole(hit: Hit) -> bool:
+    return not is_placeholder(hit.value)
+
+
+def _mixed_kinds(value: bytes) -> bool:
+    """Capitals, small letters and digits: a digest in hexadecimal is no key."""
+    return not value.islower() and not value.isupper() and any(48 <= byte <= 57 for byte in value)
 
 
 def _token(name: str, pattern: str) -> Rule:
@@ -107,6 +126,8 @@ SECRETS: tuple[Rule, ...] = (
     _token(
         "webhook",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{20,}"
+        r"|open\.(?:feishu|larksuite)\.c(?:n|om)/open-apis/bot/v2/hook/[\w-]{20,}|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key="
+        r"[\w-]{20,}|oapi\.dingtalk\.com/robot/send\?access_token=[0-9a-f]{32,}"
         r"|discord(?:app)?\.com/api/webhooks/\d{10,}/[\w-]{40,}|webhook\.office\.com/webhookb2/[\w@/-]{40,}",
     ),
     _token("stripe-key", r"\b(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[\w+/=]{24,})"),
@@ -117,9 +138,14 @@ SECRETS: tuple[Rule, ...] = (
     _token("huggingface-token", r"\b(?:hf|api_org)_[A-Za-z]{30,}"),
     _token("telegram-token", r"\b\d{8,10}:AA[\w-]{30,40}"),
     _token("sendgrid-key", r"\bSG\.[\w-]{16,32}\.[\w-]{16,64}"),
-    Rule(family="secret.twilio-key", pattern=_LONG, check=lambda hit: _TWILIO.fullmatch(hit.value) is not None),
+    Rule(family="secret.twilio-key", pattern=_LONG, glance=_like_twilio, check=_whole, simple=True),
     _token("aliyun-key-id", r"\bLTAI[A-Za-z0-9]{12,24}\b"),
     _token("tencent-key-id", r"\bAKID[A-Za-z0-9]{28,40}\b"),
+    _token("discord-token", r"\b[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}"),
+    _token("baidu-key-id", r"\bALTAK[A-Za-z0-9]{16,32}\b"),
+    _token("volcengine-key-id", r"\bAKLT[A-Za-z0-9]{30,60}\b"),
+    _token("mailchimp-key", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
+    _token("terraform-token", r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
     _token("jwt", r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]{10,})?"),
     _token(
         "service-token",
@@ -153,15 +179,31 @@ SECRETS: tuple[Rule, ...] = (
         check=_login,
     ),
     Rule(
+        family="secret.login",
+        pattern=(
+            r"\bmysql(?:dump|admin|import)?\b[^\n]*?\s-p(?P<value>[^\s\"']{6,})"
+            r"|\b[A-Za-z][\w.-]*:\d{4,5}:[\w-]+:[\w-]+:(?P<value2>[^\s:\"']{6,})"
+        ),
+        check=_stated,
+    ),
+    Rule(
+        family="secret.labelled",
+        pattern=(
+            r"(?i)\b(?:access|api|auth|bot|deploy|encryption|master|private|secret|session|signing)[ _-]?"
+            r"(?:token|key|secret)\b[\"'`]?[:\s]\s*(?P<value>[0-9a-f]{32,128})\b"
+        ),
+        check=_stated,
+    ),
+    Rule(
         family="secret.netrc",
         pattern=r"(?i)\blogin\s+\S+\s+password\s+(?P<value>[^\s\"']{4,})",
-        check=lambda hit: not is_placeholder(trimmed(hit.value)),
+        check=lambda hit: not is_placeholder(trimmed(hit.value)) and not is_reference(hit.value),
     ),
     Rule(
         family="secret.assignment",
         pattern=(
-            rf"(?i)(?P<key>[\w.-]*{_NAME}(?:_?(?:value|id|prod|dev|staging|live|b64|\d))?){_QUOTE}\]?\s{{0,8}}"
-            r"(?:=>|:=|==?|:|：)\s{0,8}\\{0,2}"
+            rf"(?i)(?P<key>[\w.-]*{_NAME}(?:_?(?:value|id|prod|dev|staging|live|b64|\d))?|\b(?:[\w.-]*[_.-])?pass){_QUOTE}\]?\s{{0,8}}"
+            r"(?:=>|->|:=|==?|:|：)\s{0,8}\\{0,2}"
             r"(?:[bru]?\"(?P<value>(?:[^\"\n\\]|\\[^\"\n]){6,})|[bru]?'(?P<value2>(?:[^'\n\\]|\\[^'\n]){6,})"
             r"|(?P<value3>[^\s\"'`“”,;<>(){}\[\]，。；、）】」]{6,}))"
         ),
@@ -189,5 +231,20 @@ SECRETS: tuple[Rule, ...] = (
         ),
         check=_stated,
     ),
-    Rule(family="secret.random", pattern=_LONG, check=_random),
+    Rule(family="secret.random", pattern=_LONG, check=_random, glance=_mixed_kinds, simple=True),
 )
+
+_UNSHAPED = (
+    "labelled",
+    "authorization",
+    "url-password",
+    "login",
+    "netrc",
+    "assignment",
+    "option",
+    "password",
+    "random",
+)
+SHAPED = frozenset(rule.family for rule in SECRETS) - {
+    f"secret.{name}" for name in _UNSHAPED
+}  # known by their own form

@@ -12,6 +12,7 @@ from governance.screening.exfiltration import EXFILTRATION
 from governance.screening.falsehood import FALSEHOOD
 from governance.screening.fetching import FETCHING
 from governance.screening.matching import Rule
+from governance.screening.planting import PLANTING
 from governance.screening.precedence import PRECEDENCE
 from governance.screening.safeguards import SAFEGUARDS
 
@@ -19,5 +20,5 @@ NEAR = 400  # bytes within which two signs belong together
 
 SIGNS: tuple[Rule, ...] = (
     *(*ADDRESS, *CONCEALMENT, *FALSEHOOD, *SAFEGUARDS, *CONSENT),
-    *(*PRECEDENCE, *DESTRUCTION, *EXFILTRATION, *FETCHING),
+    *(*PRECEDENCE, *DESTRUCTION, *EXFILTRATION, *FETCHING, *PLANTING),
 )

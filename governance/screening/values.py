@@ -76,6 +76,7 @@ _UNIT = re.compile(
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _DIGEST = re.compile(r"(?i)^(?:sha(?:1|224|256|384|512)[-:]|h1:|md5[-:]|w/)")
 _OUR_ID = re.compile(r"^(?:memory:)?(?:mem|seg|pkt|packet|ev|evd|aud|ws|idx|idx_pre|claim|clm|req)_[0-9a-f]{16,64}$")
+_SAME_CASE = re.compile(r"[a-z]+|[A-Z]+")
 _LOWER_RUN = re.compile(r"[a-z]+")
 _EDGES = "\"'`“”‘’.,;:!?)]}>\\"
 
@@ -93,6 +94,11 @@ def is_placeholder(value: str) -> bool:
 def is_reference(value: str) -> bool:
     """`${DB_PASSWORD}`, `settings.SECRET_KEY`, `/run/secrets/db`: it says where the secret is."""
     return _REFERENCE.search(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """Sixteen bytes in the usual groups: an id, unless something says that it is a key."""
+    return _UUID.search(value) is not None
 
 
 def is_identity(value: str) -> bool:
@@ -138,8 +144,9 @@ def looks_secret(value: str, least: int = 6) -> bool:
 
 def looks_random(value: str) -> bool:
     """Whether a bare string is random enough to be a key: three kinds of characters, high entropy, no long word."""
-    if is_identity(value) or is_placeholder(value) or is_words(value):
+    if value.islower() or value.isupper() or not any(c.isdigit() for c in value):
         return False
-    kinds = (any(c.isupper() for c in value), any(c.islower() for c in value), any(c.isdigit() for c in value))
-    longest = max((len(run) for run in re.findall(r"[a-z]+|[A-Z]+", value)), default=0)
-    return all(kinds) and longest <= 7 and entropy(value) >= 4.2
+    longest = max(map(len, _SAME_CASE.findall(value)), default=0)
+    if longest > 7 or entropy(value) < 4.2:
+        return False
+    return not (is_identity(value) or is_placeholder(value) or is_words(value))

@@ -42,16 +42,19 @@ def high(text: str) -> list[str]:
 # ------------------------------------------------------------------------------------------------ secrets and redaction
 
 
+@pytest.mark.promise("secrets-found")
 def test_nearly_every_secret_of_the_fixture_is_found() -> None:
     texts = secret_texts("secret")
     found = [text for text in texts if secrets(text)]
     assert len(found) / len(texts) >= 0.95
 
 
+@pytest.mark.promise("secrets-found")
 def test_personal_data_of_the_fixture_is_found() -> None:
     assert all(screen(text) for text in secret_texts("pii"))
 
 
+@pytest.mark.promise("secrets-found")
 def test_what_only_looks_like_a_secret_stays() -> None:
     flagged = [text for text in secret_texts("clean") if redact(text)[0] != text]
     assert len(flagged) <= 2, flagged
@@ -73,8 +76,10 @@ DISGUISES: dict[str, Callable[[str], str]] = {
     "jsonesc": lambda s: "".join(f"\\u{ord(c):04x}" for c in s),
     "entity": lambda s: "".join(f"&#{ord(c)};" for c in s),
     "hex": lambda s: s.encode().hex(),
+    "spaced": " ".join,
+    "concat": lambda s: f'"{s[:8]}" + "{s[8:]}"',
 }
-OPEN = {"spaced", "concat", "reverse"}  # disguises that are not seen through
+OPEN = {"reverse"}  # a disguise that is not seen through
 
 
 @pytest.mark.parametrize("record", records(SCREEN / "secret_evasion.jsonl"), ids=lambda record: record["id"])

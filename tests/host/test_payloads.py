@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from governance.contracts import Finding
+from governance.screen import redact as screened
 from host.payloads import MARGIN, NODES, PAYLOAD_BYTES, PayloadFault, bound, mend
 from recall.canonical import text_digest
 
@@ -193,3 +194,31 @@ def test_the_stored_form_is_bounded_json_and_binding_again_changes_nothing(
 )
 def test_hosts_json_that_is_none_is_mended(raw: bytes, mended: object) -> None:
     assert json.loads(mend(raw)) == mended
+
+
+TOKEN = "gh" + "p_" + "aB3d" * 9
+
+
+@pytest.mark.promise("no-secret-kept")
+@pytest.mark.parametrize(
+    "raw",
+    [
+        f'{{"{TOKEN}": 1}}',
+        f'{{"a": {{"b": [{{"{TOKEN}": []}}]}}}}',
+        f'{{"a": "{TOKEN}", "a": "harmless"}}',
+        f'{{"a":"{TOKEN}","a":"harmless"}}',
+        f'{{"a" :"{TOKEN}","a":"harmless"}}',
+        f'{{"a":"{TOKEN}","a":"x","b\\\\":"y"}}',
+        '{"phone": 13800138000}',
+        '{"rows": [{"card": 4111111111111111}]}',
+    ],
+)
+def test_a_key_a_number_and_a_value_that_nobody_reads_are_looked_at_too(raw: str) -> None:
+    kept = bound(raw.encode(), screened)
+    assert not any(value in kept for value in (TOKEN.encode(), b"13800138000", b"4111111111111111"))
+    json.loads(kept)
+
+
+def test_large_numbers_and_long_keys_that_are_none_stay_as_they_are() -> None:
+    raw = b'{ "a_key_of_some_length" : 1795910400500, "n": 12345678901234567890, "t": "a \\": b" }'
+    assert bound(raw, screened) == raw

@@ -40,3 +40,24 @@ def test_personal_data_is_told_from_numbers(text: str, families: list[str]) -> N
 def test_an_address_is_only_worth_a_reviewers_look() -> None:
     assert {rule.severity for rule in ADDRESSES} == {"low"}
     assert {rule.severity for rule in PERSONAL} == {"high"}
+
+
+@pytest.mark.parametrize(
+    ("text", "families"),
+    [
+        ("Pay to DE89 3704 0044 0532 0130 00.", ["iban"]),
+        ("IBAN GB82WEST12345698765432", ["iban"]),
+        ("DE89 3704 0044 0532 0130 01", []),
+        ("对公账户：110060149018010012345", ["bank-account"]),
+        ("收款账号 622848 的 3100012345678901", ["bank-account"]),
+        ("bank account number 000123456789", ["bank-account"]),
+        ("AWS account number 123456789012", []),
+        ("订单号 202611300001234567", []),
+        ("护照 E12345678 已过期", ["cn-passport"]),
+        ("part E12345678 is out of stock", []),
+        ("3782 822463 10005", ["bank-card"]),
+        ("3782 822463 10006", []),
+    ],
+)
+def test_accounts_and_papers_are_told_from_numbers(text: str, families: list[str]) -> None:
+    check(text, families)

@@ -3,7 +3,8 @@
 import pytest
 
 from governance.screening.matching import Matcher
-from governance.screening.secrets import SECRETS
+from governance.screening.secrets import SECRETS, SHAPED
+from governance.screening.values import trimmed
 
 MATCHER = Matcher(SECRETS)
 A, H, U = "aB3dE6gH1", "0a1b2c3d", "AB3DE6GH"  # pieces that values are made of, so that no file holds a whole one
@@ -91,3 +92,56 @@ def test_a_secret_is_found_and_named(family: str, text: str) -> None:
 )
 def test_what_only_stands_near_the_shape_of_a_secret_is_left(text: str) -> None:
     assert named(text) is None
+
+
+FOUND = {
+    "secret.discord-token": "M" + "Tk4" * 8 + "." + "Gk3aBz" + "." + "x9Zq_" * 6,
+    "secret.baidu-key-id": "ALTAK" + "x9Zq" * 5,
+    "secret.volcengine-key-id": "AKLT" + "x9Zq" * 9,
+    "secret.mailchimp-key": "0c0f" * 8 + "-us12",
+    "secret.terraform-token": "Cq8Nb9gHZAd5qE" + ".atlasv1." + "x9Zq" * 16,
+    "secret.webhook": "https://" + "open.feishu.cn/open-apis/bot/v2/hook/" + "4d66d01b-fb1b-ced6-352b-87f50a75016a",
+}
+
+
+@pytest.mark.parametrize(("family", "value"), FOUND.items(), ids=FOUND)
+def test_a_token_is_known_by_its_form(family: str, value: str) -> None:
+    hits = [hit for hit in MATCHER.find(f"it is {value}, they say".encode()) if hit.rule.family == family]
+    assert hits
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("SMTP_PASS=LU17l63Yp1VE", "LU17l63Yp1VE"),
+        ("user=admin pass=649xKFSb14", "649xKFSb14"),
+        ("HEROKU_API_KEY=eb8450ae-2a1c-5ed5-5713-42c3967d286c", "eb8450ae-2a1c-5ed5-5713-42c3967d286c"),
+        ("db.internal:5432:app:app:rvZcmT4a4Ad5y2", "rvZcmT4a4Ad5y2"),
+        ("mysql -u root -p4lmtEsPUEZ app", "4lmtEsPUEZ"),
+        ("the encryption key " + "6db0a63c" * 8, "6db0a63c" * 8),
+        ("PIN/password -> Qcie0xe9qG", "Qcie0xe9qG"),
+    ],
+)
+def test_a_secret_is_known_by_where_it_stands(text: str, value: str) -> None:
+    assert value in [trimmed(hit.value) for hit in MATCHER.find(text.encode())]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bypass=somethingL0ng",
+        "compass: NorthWest12",
+        "request_id=eb8450ae-2a1c-5ed5-5713-42c3967d286c",
+        "cache key d670460b4b4aece5915caf5c68d12f560a9fe3e4",
+        "def token(self) -> Optional[str]:",
+        "mysql -u root -p app",
+        "localhost:8080:container:port",
+    ],
+)
+def test_what_stands_like_it_and_is_none_stays(text: str) -> None:
+    assert list(MATCHER.find(text.encode())) == []
+
+
+def test_what_is_known_by_its_form_needs_no_word_beside_it() -> None:
+    assert "secret.github-token" in SHAPED
+    assert "secret.assignment" not in SHAPED and "secret.random" not in SHAPED
