@@ -16,6 +16,19 @@ from recall.contracts import (
     Scored,
 )
 
+# --------------------------------------------------------------------- procedures (M-04)
+
+
+class Stage(StrEnum):
+    """How far a procedure has come."""
+
+    OBSERVED = "observed"
+    CANDIDATE = "candidate"
+    VALIDATED = "validated"
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+
+
 # --------------------------------------------------------------------- safety (G-03)
 
 
@@ -44,7 +57,8 @@ class Audience(Frozen, frozen=True, kw_only=True):
     """Whom a packet is for, and what is true now. Rules read this and nothing else.
 
     `digests`: memory id -> record digest in the current index (absent: gone). `index_version`: now.
-    `degraded`: only the fallback answered. `approved`: high-risk procedures the user has approved.
+    `degraded`: only the fallback answered. `approved`: records that the user has approved as they stand. `evidenced`:
+    extracted ones whose use has shown that they hold.
     """
 
     scope: RuntimeScope
@@ -53,7 +67,10 @@ class Audience(Frozen, frozen=True, kw_only=True):
     muted: frozenset[str] = frozenset()
     muted_kinds: frozenset[MemoryKind] = frozenset()
     corrected: frozenset[str] = frozenset()
+    quarantined: frozenset[str] = frozenset()
     approved: frozenset[str] = frozenset()
+    evidenced: frozenset[str] = frozenset()
+    stages: Mapping[str, Stage] = {}  # of procedures, by memory id, as far as any was written down
     cooling: frozenset[str] = frozenset()  # procedures that were offered just now
     surface_available: bool = True
     degraded: bool = False
@@ -267,6 +284,7 @@ __all__ = [
     "Proposal",
     "Removal",
     "Rules",
+    "Stage",
     "Verdict",
     "VerdictTrace",
 ]

@@ -5,7 +5,7 @@ dropped to fit; a text is cut by its level and item budget only, at a sentence i
 same input gives the same packet, id and digests included.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -47,7 +47,7 @@ class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     evidence stands in `activation`.
     """
 
-    id: str = policy_id("broker", 2)
+    id: str = policy_id("broker", 3)
     items: Count = 8
     item_bytes: Count = 600
     packet_bytes: Count = 4_096
@@ -70,7 +70,8 @@ class Draft(Frozen, frozen=True, kw_only=True):
     `level` is M-07's advice for one record; it counts for that record at this context version only, never above what
     the record's trust allows. `again`: the records that this context window holds already and that are shown once
     more. `brief`: this context window was told already how to read a packet. `hesitation`: of the agent now, 0 … 1.
-    `rested`: since the packet to be carried was made, the session only waited for its user's next prompt.
+    `rested`: since the packet to be carried was made, the session only waited for its user's next prompt. `limits`: the
+    level that the use of a record has earned it, by memory id.
     """
 
     cursor: ContextCursor
@@ -85,6 +86,7 @@ class Draft(Frozen, frozen=True, kw_only=True):
     brief: bool = False
     hesitation: float = 0.0
     rested: bool = False
+    limits: Mapping[str, ActivationLevel] = {}
 
 
 # What each rung of the ladder shows of a record's text.
@@ -130,6 +132,7 @@ FINDINGS: dict[str, str] = {
     "evidence": "",
     "answer": "it answers the question",
     "degraded": "found by a simpler search",
+    "episode": "it came up before",
 }
 
 
@@ -324,7 +327,8 @@ def _level(scored: Scored, draft: Draft, policy: BrokerPolicy, *, degraded: bool
         and advice.context_version == draft.cursor.context_version
     ):
         wanted = advice.level
-    return applying(min(wanted, ceiling(candidate), key=LEVELS.index), candidate, policy)
+    limit = draft.limits.get(candidate.memory_id) or ceiling(candidate)
+    return applying(min(wanted, limit, key=LEVELS.index), candidate, policy)
 
 
 def _why(scored: Scored, trigger: str, policy: BrokerPolicy) -> str:

@@ -17,6 +17,6 @@ CAPABILITIES: dict[str, Capability] = {
 
 
 def capability(host: str) -> Capability:
-    """What this host can take. One that is not known takes nothing: its passes run in the shadow."""
+    """What this host can take. One that is not known takes nothing: its passes are silent (`no-surface`)."""
     known = CAPABILITIES.get(host)
     return known or Capability(host=host, surfaces=frozenset(), max_chars=4_096, acknowledges=False)

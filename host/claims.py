@@ -6,10 +6,11 @@ Invariant 5 is kept here: one claim a boundary, and the packet enters the next r
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from governance.audit import Also
-from governance.contracts import AccessEvidence, AuditEntry, AuditKind
+import msgspec
+
+from governance.contracts import AuditEntry, AuditKind
 from governance.errors import AuditUnavailable
-from governance.evidence import Given, Occasion, of_delivery
+from governance.evidence import Given, Occasion, of_delivery, traced
 from host.broker import rerender
 from host.clock import Clock
 from host.contracts import Claim, Claimed, InboxState, MemoryPacket, PacketItem, Reason, Silence, Surface
@@ -21,6 +22,7 @@ from host.runtime import SessionRuntime
 from host.trace import Owner, about, of_event
 from recall.contracts import ContextCursor, Frozen, RuntimeScope
 
+PURGES = 8  # looks for packets that moved while they were being dropped; each moves a step on at most
 FINAL_STATE = {Reason.EXPIRED: InboxState.EXPIRED}
 
 
@@ -47,13 +49,11 @@ class Desk:
         owner: Callable[[str, str, ContextCursor, int], Owner],
         current: Callable[[Sequence[str], RuntimeScope], Awaitable[dict[str, str]]],
         carry: Callable[[Slot, SessionRuntime], Awaitable[None]],
-        seen: Callable[[Sequence[AccessEvidence]], Also],
         new_id: Callable[[str], str],
     ) -> None:
         self.owner = owner  # (session, agent, cursor, step) -> refs
         self.current = current  # (memory ids, who asks) -> record digests that hold in the files now
         self.carry = carry  # build the slot's items again at the current context version
-        self.seen = seen  # evidence rows -> work for the delivery's transaction
         self.new_id = new_id
 
 
@@ -187,9 +187,21 @@ class Claims:
         runtimes: Callable[[str, str], SessionRuntime | None],
         reason: Reason = Reason.FORGOTTEN,
     ) -> int:
-        """A record was forgotten, muted or replaced: unsettled packets that carry it are dropped, wherever they are."""
+        """A record was forgotten, muted, corrected or replaced: unsettled packets that carry it are dropped, wherever
+        they are. One that was claimed, released or offered between look and act is looked at once more."""
         count = 0
-        for slot in await self._inbox.carrying(memory_id):
+        for _ in range(PURGES):
+            slots = await self._inbox.carrying(memory_id)
+            if not slots:
+                break
+            count += await self._purged(slots, runtimes, reason)
+        return count
+
+    async def _purged(
+        self, slots: Sequence[Slot], runtimes: Callable[[str, str], SessionRuntime | None], reason: Reason
+    ) -> int:
+        count = 0
+        for slot in slots:
             packet = slot.packet
             runtime = runtimes(packet.context_cursor.session_id, packet.agent_id)
             cursor = packet.context_cursor if runtime is None else runtime.cursor
@@ -275,11 +287,11 @@ class Claims:
             at=now,
         )
         rows = of_delivery(given, slot.packet.packet_id, occasion)
-        done = await self._inbox.settle(
-            slot, InboxState.DELIVERED, about(entry, slot.packet, slot.claim_id), self._desk.seen(rows)
-        )
+        entry = msgspec.structs.replace(entry, evidence=traced(rows))
+        done = await self._inbox.settle(slot, InboxState.DELIVERED, about(entry, slot.packet, slot.claim_id))
         if done:
             runtime.handed_over(slot.packet)
+            runtime.witnessed(rows)
         return done
 
     async def _drop(self, runtime: SessionRuntime, slot: Slot, state: InboxState, reason: Reason) -> None:

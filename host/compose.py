@@ -4,27 +4,36 @@ concrete sources and rules, and that makes ids from chance.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 import structlog
 
-from governance.audit import Audit
+from governance.audit import Audit, session_ref
 from governance.contracts import Rules
-from governance.evidence_store import EvidenceStore
+from governance.evidence_store import EvidenceStore, load_standings
+from governance.facts import stated
+from governance.lives import Lives, load_lives
+from governance.migrations import queue_steps
 from governance.migrations import schema as governance_schema
+from governance.pruning import DAY, Limits, Pruning
+from governance.queue import Queue
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
 from governance.screen import redact
+from host.asks import load_asks
 from host.attention import load_attentions
 from host.claims import Claims, Desk
 from host.clock import Clock, SystemClock
 from host.config import Config, Paths, environment, install_key
 from host.connection import Methods, Shell
-from host.contracts import PacketItem, Reason, Rollout
+from host.consolidating import consolidate
+from host.contracts import Rollout
+from host.corrections import Corrections
 from host.database import open_database
 from host.eventlog import SCHEMA as LOG_SCHEMA
 from host.eventlog import EventLog
@@ -34,27 +43,33 @@ from host.holdout import HoldoutPolicy
 from host.homes import Homes, homes_of
 from host.inbox import Inbox
 from host.indexer import COMMAND, guard
-from host.ledger import AuditLedger
-from host.marks import load_marks
-from host.namespace import INDEX_FILE
-from host.parts import Parts, Tally
+from host.ledger import AuditLedger, all_of
+from host.lifecycle import run_rounds
+from host.marks import Marks, load_marks
+from host.namespace import GOVERNANCE_FILE, INDEX_FILE
+from host.parts import Parts
 from host.policy import Policy
 from host.proactive import ProactiveMemoryHost
+from host.props import Props
+from host.retention import SECTIONS, Retention, hanging
 from host.rollouts import load_rollouts
 from host.roots import Roots
 from host.runtime import USER_KEY
 from host.service import Service
 from host.sessions import Sessions, Stores
-from host.stage import Props, Stage
+from host.stage import Stage
 from host.swapping import open_swappable
+from host.tally import Tally
 from host.tasks import Tasks
 from host.trace import Owner
 from host.upkeep import catch_up, let_idle_go
+from host.withheld import withheld
+from host.witness import Witness
 from host.workers import Workers
 from recall.associate import Arm, AssociationPolicy
 from recall.attention import bars
 from recall.background import Background, load_background
-from recall.contracts import Attention, ContextCursor, EventEnvelope, Frozen, RuntimeScope, SourceName
+from recall.contracts import Attention, ContextCursor, Database, EventEnvelope, Frozen, RuntimeScope, SourceName
 from recall.engine import Engine, EngineSetup, available
 from recall.fallback import Breaker
 from recall.library import SCHEMA as INDEX_SCHEMA
@@ -62,6 +77,8 @@ from recall.library import Library
 from recall.reader import ReaderSetup
 from recall.sources import SOURCES
 from recall.sources.engine import engine_source
+from recall.sources.episodic import episodic_source
+from recall.sources.semantic import semantic_source
 
 VECTORS_FILE = "vectors.db"
 ENGINE_SECONDS = 0.25  # the other arms' answers do not wait longer for this one
@@ -76,23 +93,28 @@ class Setup(Frozen, frozen=True, kw_only=True):
     index: Path
     key: bytes
     policy: Policy = Policy()
+    governance: Path | None = None  # proposals, and the life of memories; None: beside the database
     homes: Homes | None = None  # where agent products keep their own memory; None: none of it is read
+    evidence: bool = True  # what is done with memories leaves evidence
     engine: bool = False  # search by meaning too, if the extra is there
     attention: Attention = Attention.NORMAL  # of workspaces where nobody chose
     background: Background | None = None  # how common terms are at large; None: the table that ships
     patient: bool = False  # nothing in recall is cut short by a clock: a replay must not depend on a machine's load
+    audit: Limits = Limits()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Around:
     """What recall is built with. `remembered`: how many queries' vectors are kept for the next time. `patient`: as in
-    `Setup`."""
+    `Setup`. `ref`: the keyed name of a session. `admits`: which records a person let through."""
 
     index: Path
     micros: Callable[[], int]
     engine: bool
     remembered: int = 256
     patient: bool = False
+    ref: Callable[[str], str] = str
+    admits: Callable[[str, str], bool] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,24 +126,42 @@ class Recall:
     engine: Engine | None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """What stands in `governance.db`."""
+
+    database: Database
+    queue: Queue
+    lives: Lives
+
+
 @asynccontextmanager
 async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Methods]:
     """The daemon's service over the user's own folders. Leaving the block closes everything."""
     setup = Setup(
         data=paths.data,
         database=paths.database,
+        governance=paths.governance,
         index=paths.index,
         key=install_key(paths),
         homes=homes_of(environment()),
         policy=Policy(holdout=HoldoutPolicy(share=config.evaluation.holdout)),
         engine=config.recall.engine,
+        evidence=config.evidence.enabled,
         attention=config.attention.default,
+        audit=Limits(age=config.audit.days * DAY, bytes=config.audit.mebibytes * 2**20),
     )
     async with open_parts(setup, SystemClock(), random_id, shell.tasks, shell.log) as parts:
         stop = asyncio.Event()
         shell.tasks.spawn(parts.library.follow(stop), name="follow")
         shell.tasks.spawn(catch_up(parts), name="catch-up")
         shell.tasks.spawn(let_idle_go(parts), name="idle")
+        if config.evidence.enabled:  # without it nobody knows what was used
+            shell.tasks.spawn(run_rounds(parts), name="rounds")
+        if config.recall.episodes:
+            shell.tasks.spawn(consolidate(parts), name="episodes")
+        shell.tasks.spawn(parts.retention.keep_short(parts.tally), name="retention")
+        shell.tasks.spawn(parts.lag.watch(), name="lag")
         try:
             yield Service(parts, shell)
         finally:
@@ -140,16 +180,22 @@ async def open_parts(
     """Open the stores and build the host over them."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(setup.database, main_schema()))
+        kept = await _kept(stack, setup)
         around = Around(index=setup.index, micros=clock.micros, engine=setup.engine, patient=setup.patient)
+        marks = await load_marks(database)
+        around = replace(around, ref=partial(session_ref, setup.key), admits=marks.admits)
         recall = await _recall(stack, around)
         library = recall.library
         evidence = EvidenceStore(database)
         audit = Audit(database, setup.key, new_id, evidence.carried)
-        tally = Tally()
-        ledger = AuditLedger(audit, tally.heard)
-        eventlog = EventLog(database, setup.key, redact)
+        tally, eventlog = Tally(), EventLog(database, setup.key, redact)
+        standings, asks = await load_standings(audit, evidence), await load_asks(audit)
+        ledger = AuditLedger(
+            audit, all_of(tally.heard, standings.heard, kept.lives.heard, asks.heard), evidence=setup.evidence
+        )
+        await _count_past(tally, audit, tasks)
+        pruning = Pruning(database, audit, ledger.append, SECTIONS, hanging(setup.audit, clock))
         rollouts = await load_rollouts(database)
-        marks = await load_marks(database)
         attentions = await load_attentions(database, setup.attention)
         roots = Roots(setup.data, library, setup.homes)
         histories = Histories(database, eventlog, audit, evidence)
@@ -172,23 +218,12 @@ async def open_parts(
                     recall.engine.start()  # its model takes a second: it will be there when it is needed
                 await roots.adopt(path, workspace)
 
-        async def current(ids: Sequence[str], scope: RuntimeScope) -> dict[str, str]:
-            return await library.verify(ids, scope)
-
-        def closed(scope: RuntimeScope) -> Reason | None:
-            quiet = marks.workspaces.quiet(scope.workspace, clock.now())
-            return rollouts.closed(scope) or (Reason.USER_MUTED if quiet else None)
-
-        def muted(items: Sequence[PacketItem], scope: RuntimeScope) -> frozenset[str]:
-            ids, kinds = marks.muted(clock.now()), marks.workspaces.kinds(scope.workspace, clock.now())
-            return frozenset(item.memory_id for item in items if item.memory_id in ids or item.kind in kinds)
-
         stores = Stores(replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime))
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
         workers = Workers(sessions, tasks)
         inbox = Inbox(database, ledger, setup.policy.inbox)
         rules = Rules(candidate=CANDIDATE_RULES, packet=PACKET_RULES)
-        props = Props(clock, setup.key, owner, rollouts, marks)
+        props = Props(clock, setup.key, owner, rollouts, marks, standings.of, lambda: kept.lives.stages)
         stage = Stage(library, ledger, rules, setup.policy, props)
         host = ProactiveMemoryHost(
             eventlog=eventlog,
@@ -205,21 +240,21 @@ async def open_parts(
         )
         desk = Desk(
             owner=owner,
-            current=current,
+            current=_current(library, marks),
             carry=lambda slot, runtime: stage.carry(slot, runtime, inbox),
-            seen=evidence.statement,
             new_id=new_id,
         )
-        claims = Claims(inbox, desk, clock, closed, muted)
+        claims = Claims(inbox, desk, clock, *withheld(rollouts, marks, clock))
         workers.hear = Hearing(
             host=host,
             claims=claims,
             sessions=sessions,
-            evidence=evidence,
+            witness=_witness(library, stage, setup),
+            correct=lambda memory_ids, cause: Corrections(parts).taken_back(memory_ids, cause),
             rollouts=rollouts,
             attentions=attentions,
         ).hear
-        yield Parts(
+        parts = Parts(
             host=host,
             eventlog=eventlog,
             sessions=sessions,
@@ -229,17 +264,60 @@ async def open_parts(
             audit=audit,
             ledger=ledger,
             evidence=evidence,
+            standings=standings,
+            asks=asks,
             library=library,
             roots=roots,
             rollouts=rollouts,
             marks=marks,
             attentions=attentions,
+            main=database,
+            kept=kept.database,
+            queue=kept.queue,
+            lives=kept.lives,
             tally=tally,
+            retention=Retention(pruning, setup.audit, clock, log),
+            databases=_databases(setup),
             tasks=tasks,
             clock=clock,
             new_id=new_id,
             engine=recall.engine,
         )
+        yield parts
+
+
+def _witness(library: Library, stage: Stage, setup: Setup) -> Witness:
+    memories = None if setup.homes is None else setup.homes.codex / "memories"
+    return Witness(library=library, owner=stage.owner, enabled=setup.evidence, memories=memories)
+
+
+def _current(library: Library, marks: Marks) -> Callable[[Sequence[str], RuntimeScope], Awaitable[dict[str, str]]]:
+    """The digests of records as they stand in their files now; none of what waits for a person."""
+
+    async def current(ids: Sequence[str], scope: RuntimeScope) -> dict[str, str]:
+        found = await library.verify(ids, scope)
+        withheld = marks.withheld(found)
+        return {memory_id: digest for memory_id, digest in found.items() if memory_id not in withheld}
+
+    return current
+
+
+async def _count_past(tally: Tally, audit: Audit, tasks: Tasks) -> None:
+    """The numbers of what was audited before this start: read beside the work, before anything new is written."""
+    last = await audit.head()
+    if last:
+        tally.expect()
+        tasks.spawn(tally.restore(audit, last), name="tally")
+
+
+def _databases(setup: Setup) -> dict[str, Path]:
+    """The files that are kept, by what they hold."""
+    return {
+        "log": setup.database,
+        "governance": setup.governance or setup.database.with_name(GOVERNANCE_FILE),
+        "index": setup.index,
+        "vectors": setup.index.with_name(VECTORS_FILE),
+    }
 
 
 @asynccontextmanager
@@ -255,11 +333,18 @@ def random_id(prefix: str) -> str:
     return prefix + secrets.token_hex(16)
 
 
+async def _kept(stack: AsyncExitStack, setup: Setup) -> Kept:
+    path = setup.governance or setup.database.with_name(GOVERNANCE_FILE)
+    database = await stack.enter_async_context(open_database(path, queue_steps()))
+    return Kept(database=database, queue=Queue(database, setup.key), lives=await load_lives(database))
+
+
 async def _recall(stack: AsyncExitStack, around: Around) -> Recall:
     """The library, the sources over it, and the engine's process if it is wanted and its extra is installed."""
     library = await _library(stack, around)
     most = {"budget_seconds": UNHURRIED_SECONDS} if around.patient else {}
-    arms = [Arm(name, source, Breaker(), **most) for name, source in SOURCES]
+    held = (SourceName.EPISODIC, episodic_source(around.ref)), (SourceName.SEMANTIC, semantic_source(stated))
+    arms = [Arm(name, source, Breaker(), **most) for name, source in (*SOURCES, *held)]
     library.when_rebuilt(lambda: _close(arms))
     found: Engine | None = None
     if around.engine and available():
@@ -294,7 +379,7 @@ async def _library(stack: AsyncExitStack, around: Around) -> Library:
     index = await stack.enter_async_context(open_swappable(around.index, INDEX_SCHEMA))
     reader = ReaderSetup(command=COMMAND, environment=environment())
     patience = {"patience_seconds": UNHURRIED_SECONDS} if around.patient else {}
-    library = Library(index, guard(), reader=reader, **patience)
+    library = Library(index, guard(around.admits), reader=reader, **patience)
     stack.push_async_callback(library.close)
     await library.open()
     return library
@@ -303,7 +388,7 @@ async def _library(stack: AsyncExitStack, around: Around) -> Library:
 def main_schema() -> tuple[str, ...]:
     """The main database's numbered steps. A step that was released is never changed: a new one follows it."""
     folder = files("host").joinpath("schema")
-    inbox, *later = (
-        folder.joinpath(name).read_text("utf-8") for name in ("inbox_001.sql", "marks_002.sql", "marks_003.sql")
-    )
-    return (LOG_SCHEMA + "\n" + governance_schema() + "\n" + inbox, *later)
+    names = ("inbox_001.sql", "marks_002.sql", "marks_003.sql", "marks_004.sql")
+    inbox, *later, marks = (folder.joinpath(name).read_text("utf-8") for name in names)
+    first, fourth = "\n".join((LOG_SCHEMA, governance_schema(), inbox)), "\n".join((governance_schema(4), marks))
+    return (first, *later, fourth)

@@ -15,7 +15,7 @@ import msgspec
 import platformdirs
 
 from host.errors import ConfigFault
-from host.namespace import DATABASE_FILE, HTTP_SOCKET_FILE, INDEX_FILE, LOCK_FILE, env, name
+from host.namespace import DATABASE_FILE, GOVERNANCE_FILE, HTTP_SOCKET_FILE, INDEX_FILE, LOCK_FILE, env, name
 from host.paths import socket_path
 from recall.contracts import Attention
 
@@ -40,6 +40,7 @@ class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """`[recall]`: how memories are found."""
 
     engine: bool = True  # search by meaning too, when the extra `semantic` is installed
+    episodes: bool = True  # note what a session did when it is over, for sessions to come
 
 
 class EvaluationSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,6 +55,19 @@ class AttentionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     default: Attention = Attention.NORMAL  # in workspaces where nobody chose
 
 
+class AuditSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[audit]`: how long, and how much of, what was decided is kept entry by entry."""
+
+    days: Annotated[int, msgspec.Meta(ge=1, le=3650)] = 14
+    mebibytes: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 32
+
+
+class EvidenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[evidence]`: what agents did with memories."""
+
+    enabled: bool = True  # form it; off: nothing is counted as read, used or corrected, and nothing is promoted
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a user can set."""
 
@@ -61,6 +75,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     recall: RecallSettings = RecallSettings()
     attention: AttentionSettings = AttentionSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    audit: AuditSettings = AuditSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +90,7 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
     lock: Path  # beside the socket: one daemon a socket
     data_lock: Path  # beside the databases: one daemon a data folder
     database: Path
+    governance: Path  # beside it: proposals, and the life of memories
     index: Path
     key_file: Path
     token_file: Path
@@ -108,6 +125,7 @@ def locate(environ: Mapping[str, str]) -> Paths:
         lock=socket_file.with_name(LOCK_FILE),
         data_lock=data / LOCK_FILE,
         database=data / DATABASE_FILE,
+        governance=data / GOVERNANCE_FILE,
         index=data / INDEX_FILE,
         key_file=data / "install.key",
         token_file=state / "http.token",

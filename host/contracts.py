@@ -64,6 +64,7 @@ class Reason(StrEnum):
     RELEASED = "released"
     FORGOTTEN = "forgotten"
     MUTED = "muted"
+    CORRECTED = "corrected"
     SESSION_CLOSED = "session-closed"
 
 
@@ -199,6 +200,9 @@ class Surface(StrEnum):
     USER_PROMPT = "user-prompt"
     POST_TOOL = "post-tool"
     PRE_STEP = "pre-step"
+
+
+LONGEST_LIFE: Millis = 86_400_000  # of a packet
 
 
 class InboxState(StrEnum):

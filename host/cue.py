@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from host.contracts import Window
 from host.gate_words import corrects, error_names
+from recall.acts import act_of
 from recall.analyzer import distinct
 from recall.canonical import short_id
 from recall.contracts import Cue, CuePart, RuntimeScope, Segment, SegmentKind, SourceKind
@@ -57,6 +58,7 @@ def build_cue(segment: Segment, window: Window) -> Cue:
         corrects=_corrects(segment),
         errors=errors,
         act=tuple(dict.fromkeys(term for one in answered for term in distinct(one.text))) if errors else (),
+        call=_act([segment, *answered]),
     )
 
 
@@ -98,6 +100,12 @@ def _answered(segment: Segment, recent: Sequence[Segment]) -> list[Segment]:
     if segment.call_id is None or segment.kind is not SegmentKind.RESULT:
         return []
     return [one for one in recent if one.kind is SegmentKind.CALL and one.call_id == segment.call_id][-1:]
+
+
+def _act(acts: Sequence[Segment]) -> str:
+    """The call that the event is or answers, in a line."""
+    calls = [act_of(one.tool or "", one.text, one.path) for one in acts if one.kind is SegmentKind.CALL]
+    return calls[0] if calls else ""
 
 
 def _part(segment: Segment, *, trigger: bool) -> CuePart:

@@ -2,7 +2,7 @@
 
 WAL with synchronous=FULL. The writer task takes whatever is queued, runs it as one transaction on the connection's
 thread (a savepoint for each piece of work, so that one that raises is rolled back alone), commits, and only then
-answers. The writer also checkpoints; readers are query-only and short.
+answers (invariant 13). The writer also checkpoints; readers are query-only and short.
 """
 
 import asyncio

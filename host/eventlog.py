@@ -5,6 +5,7 @@ the COMMIT). A call is atomic: one refused event, and nothing of the call is sto
 event was seen before is keyed and covers the payload's bytes as received; what is stored is their bounded form.
 """
 
+import asyncio
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from governance.screening.secrets import SHAPED
 from host.envelopes import check, check_digest
 from host.errors import ProtocolFault
 from host.payloads import PayloadFault, Redact, bound
@@ -55,6 +57,10 @@ class LoggedSession(Frozen, frozen=True, kw_only=True):
     last_at: Millis
 
 
+LONG = 32_768  # bytes of payloads that are read without leaving the loop
+_NAMES = ("session_id", "agent_id", "event_id", "call_id", "message_id", "root_call_id", "workspace", "event_type")
+
+
 class EventLog:
     """The log over the main database. `key`: the per-install key. `counts`: what came in, by outcome."""
 
@@ -72,7 +78,7 @@ class EventLog:
         content), `store-unavailable` (disk full, I/O error).
         """
         try:
-            drafts = [self._draft(envelope, observed_at) for envelope in envelopes]
+            drafts = await self._drafts(envelopes, observed_at)
             if not drafts:
                 raise invalid_params("`events` is empty.")
             appended = await self._database.write(lambda connection: _append(connection, drafts))
@@ -136,9 +142,29 @@ class EventLog:
             for row in rows
         )
 
+    async def _drafts(self, envelopes: Sequence[EventEnvelope], observed_at: Millis) -> list[EventEnvelope]:
+        """The envelopes as they will be stored. Long ones are read on a worker thread: others have their turn."""
+        if sum(len(bytes(envelope.payload)) for envelope in envelopes) <= LONG:
+            return [self._draft(envelope, observed_at) for envelope in envelopes]
+        return await asyncio.to_thread(lambda: [self._draft(envelope, observed_at) for envelope in envelopes])
+
+    def _check_names(self, envelope: EventEnvelope) -> None:
+        """Ids and paths are kept as they come, in many places: what has the form of a service's token is none."""
+        names = {name: value for name in _NAMES if (value := getattr(envelope, name))}
+        if not self._token("\n".join(names.values())):
+            return
+        which = next((name for name, value in names.items() if self._token(value)), _NAMES[0])
+        field = msgspec.structs.fields(EventEnvelope)
+        said = next(one.encode_name for one in field if one.name == which)
+        raise invalid_params(f"`{said}` holds what looks like a secret. Ids and paths are stored as they come.")
+
+    def _token(self, text: str) -> bool:
+        return any(finding.family in SHAPED for finding in self._redact(text)[1])
+
     def _draft(self, envelope: EventEnvelope, observed_at: Millis) -> EventEnvelope:
         """The envelope as it will be stored, its event_seq still to come."""
         check(envelope)
+        self._check_names(envelope)
         raw = bytes(envelope.payload)
         check_digest(envelope, raw)
         try:

@@ -1,6 +1,7 @@
 """`memory.feedback`: what a person says of a packet or of a memory, written down beside the evidence it had.
 
-Feedback is kept and never acted upon: `workspace.get` shows what it comes to, and the person decides.
+Feedback never changes the policy: `workspace.get` shows what it comes to, and the person decides. `wrong` and `harmful`
+are said of what a memory says, so they correct it: it is out of recall at once, and waits in the review queue.
 """
 
 from collections.abc import Iterable
@@ -8,9 +9,11 @@ from collections.abc import Iterable
 import msgspec
 
 from governance.contracts import AuditEntry, AuditFilter, AuditKind, CandidateTrace
+from governance.evidence import Given, corrections
 from host.advice import Advice, Opinion, advise
 from host.connection import Peer
 from host.contracts import InboxState, MemoryPacket
+from host.corrections import Corrections
 from host.errors import ProtocolFault
 from host.parts import Parts
 from host.protocol import Request, decode_params
@@ -22,6 +25,7 @@ from recall.workspace import workspace_key
 LATEST = 50  # passes, or deliveries, that are looked through for a memory
 KEPT = 1_000  # feedback entries that advice looks at
 GIVEN = (InboxState.CLAIMED, InboxState.DELIVERED)
+CORRECTING = (Opinion.WRONG, Opinion.HARMFUL)
 OF_PACKETS = (Opinion.USEFUL, Opinion.NOISE, Opinion.LATE)  # said of being handed over; the others of what it says
 
 
@@ -35,12 +39,15 @@ class FeedbackParams(Frozen, frozen=True, kw_only=True):
 
 
 class Noted(Frozen, frozen=True, kw_only=True):
-    """What was written down. `packet_id`: null when it concerns a memory that no packet carried."""
+    """What was written down. `packet_id`: null when it concerns a memory that no packet carried. `corrected`: these
+    memories are kept back until a person looks at them; `packets_purged`: that waited with one of them."""
 
     audit_id: str
     opinion: Opinion
     packet_id: str | None
     memory_ids: tuple[str, ...]
+    corrected: bool = False
+    packets_purged: int = 0
 
 
 class Feedback:
@@ -48,6 +55,7 @@ class Feedback:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._corrections = Corrections(parts)
 
     def table(self) -> Table:
         return {"memory.feedback": self._feedback}
@@ -71,11 +79,14 @@ class Feedback:
         (kept,) = await self._parts.ledger.append([entry])
         packet = kept.packet
         named = packet.items if packet is not None else (kept.memory_id or "",)
+        wrong = tuple(trace.memory_id for trace in entry.evidence)
         return Noted(
             audit_id=kept.audit_id,
             opinion=params.opinion,
             packet_id=None if packet is None else packet.packet_id,
             memory_ids=named,
+            corrected=bool(wrong),
+            packets_purged=await self._corrections.correct(wrong, kept.audit_id) if wrong else 0,
         )
 
     async def _of_packet(self, packet_id: str, params: FeedbackParams) -> AuditEntry:
@@ -87,32 +98,39 @@ class Feedback:
             raise ProtocolFault("unknown-packet", problem, "List them with audit.query, kind delivery.")
         logged = await self._parts.eventlog.last(slot.packet.context_cursor.session_id)
         workspace = workspace_key(logged.workspace) if logged is not None else ""
-        return await self._judged(slot.packet, workspace, params.opinion)
+        return await self._judged(slot.packet, workspace, params)
 
     async def _of_memory(self, memory_id: str, params: FeedbackParams) -> AuditEntry:
         scope = await reach(self._parts, params.workspace)
-        await visible(self._parts, memory_id, scope)
+        _, locator = await visible(self._parts, memory_id, scope)
         if params.opinion is not Opinion.MISSED:
             packet = await self._last_packet(memory_id)
             if packet is not None:
-                return await self._judged(packet, scope.workspace, params.opinion)
+                return await self._judged(packet, scope.workspace, params)
             if params.opinion in OF_PACKETS:
                 raise invalid(
                     f"No packet that is kept carried this memory: nothing was {params.opinion}.",
                     "Say missed when it should have come, wrong or harmful of what it says.",
                 )
         entry = of_feedback(params.opinion, memory_id, self._parts.clock.now())
-        entry = msgspec.structs.replace(entry, note=self._parts.audit.ref(scope.workspace))
+        said = _given(memory_id, locator.source_version, locator.record_digest)
+        evidence = corrections([said]) if params.opinion in CORRECTING else ()
+        entry = msgspec.structs.replace(entry, note=self._parts.audit.ref(scope.workspace), evidence=evidence)
         nearest = await self._nearest(memory_id) if params.opinion is Opinion.MISSED else None
         return entry if nearest is None else _beside(entry, [nearest])
 
-    async def _judged(self, packet: MemoryPacket, workspace: str, opinion: Opinion) -> AuditEntry:
-        """The entry of a packet, with what its memories were kept for."""
+    async def _judged(self, packet: MemoryPacket, workspace: str, params: FeedbackParams) -> AuditEntry:
+        """The entry of a packet, with what its memories were kept for. Of several memories, one may be named."""
         session = self._parts.audit.ref(packet.context_cursor.session_id)
         origins = [await self._origin(item.memory_id, session) for item in packet.items]
-        entry = of_feedback(opinion, None, self._parts.clock.now())
+        named = [item for item in packet.items if params.memory_id in (None, item.memory_id)]
+        said = [_given(item.memory_id, item.source_version, item.record_digest) for item in named]
         entry = msgspec.structs.replace(
-            entry, session_ref=session, note=self._parts.audit.ref(workspace), packet=of_packet(packet)
+            of_feedback(params.opinion, None, self._parts.clock.now()),
+            session_ref=session,
+            note=self._parts.audit.ref(workspace),
+            packet=of_packet(packet),
+            evidence=corrections(said) if params.opinion in CORRECTING else (),
         )
         return _beside(entry, [origin for origin in origins if origin is not None])
 
@@ -145,6 +163,10 @@ class Feedback:
                 slot = await self._parts.inbox.find(entry.packet.packet_id)
                 return None if slot is None else slot.packet
         return None
+
+
+def _given(memory_id: str, source_version: int, record_digest: str) -> Given:
+    return Given(memory_id=memory_id, source_version=source_version, record_digest=record_digest)
 
 
 def _beside(entry: AuditEntry, origins: Iterable[tuple[AuditEntry, CandidateTrace]]) -> AuditEntry:

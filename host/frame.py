@@ -1,7 +1,8 @@
 """The frame of a packet: the lines that open and close it, and how to cut whole packets out of a text. Pure.
 
 The broker writes the frame, the observer cuts it: a packet must never come back as somebody's words. Each packet has
-a tag of its own (random hex), so content can neither close the frame nor forge another one that pairs with it.
+a tag of its own (keyed, so that no memory can know it): content can neither close the frame nor forge another one that
+pairs with it (invariant 7).
 """
 
 import re

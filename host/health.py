@@ -1,7 +1,9 @@
 """`health`: how each part of the daemon stands, and what of the memory files is not used."""
 
 import os
+import sqlite3
 
+from governance.review import WAITING
 from host.connection import Shell
 from host.memory_upkeep import IndexProgress, progress
 from host.parts import Parts
@@ -24,6 +26,14 @@ class MemoryHealth(Frozen, frozen=True, kw_only=True):
     missing: tuple[str, ...]
 
 
+class Waiting(Frozen, frozen=True, kw_only=True):
+    """What waits for a person. `approvals`: high-risk procedures that a pass would have shown; `review`: items of the
+    queue."""
+
+    approvals: int
+    review: int
+
+
 class Health(Frozen, frozen=True, kw_only=True):
     """`data`: the folder that this daemon keeps, whatever the environment of the one who asks names. `index`: what is
     being taken in. The engine makes nobody wait: it is no reason not to be `ready`."""
@@ -34,6 +44,7 @@ class Health(Frozen, frozen=True, kw_only=True):
     pid: int
     memory: MemoryHealth
     index: IndexProgress
+    waiting: Waiting
 
 
 async def health(parts: Parts, shell: Shell) -> Health:
@@ -46,6 +57,9 @@ async def health(parts: Parts, shell: Shell) -> Health:
     if failing:
         states["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in failing.items())
     ready = all(state == "ok" or state.startswith("off") for state in states.values())
+    kept = parts.retention.problem or parts.tally.problem
+    if kept:  # what is old is not let go, or not counted: nobody waits for that
+        states["retention"] = kept
     if parts.engine is not None:
         states[ENGINE] = _engine(parts.engine.status())
     memory = MemoryHealth(
@@ -56,7 +70,23 @@ async def health(parts: Parts, shell: Shell) -> Health:
         missing=library.missing,
     )
     data = str(parts.roots.data)
-    return Health(ready=ready, parts=states, data=data, pid=os.getpid(), memory=memory, index=progress(parts))
+    return Health(
+        ready=ready,
+        parts=states,
+        data=data,
+        pid=os.getpid(),
+        memory=memory,
+        index=progress(parts),
+        waiting=await _waiting(parts),
+    )
+
+
+async def _waiting(parts: Parts) -> Waiting:
+    try:
+        depths = await parts.queue.depths()
+    except sqlite3.Error:  # `tasks` and the next command that writes there say so
+        depths = {}
+    return Waiting(approvals=len(parts.asks.at), review=sum(depths.get(state, 0) for state in WAITING))
 
 
 def _index(library: LibraryStatus) -> str:

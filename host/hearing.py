@@ -1,15 +1,15 @@
 """What happens to one stored envelope: fold it in, run its pass, or, at a lifecycle event, reset and seed."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from governance.contracts import AccessEvidence
-from governance.evidence import Occasion, of_read
-from governance.evidence_store import EvidenceStore
+from governance.contracts import EvidenceKind
+from governance.evidence import traced
 from governance.safety import judge
+from governance.trust import earned
 from host.attention import Attentions
 from host.broker import build
 from host.claims import Claims
@@ -17,19 +17,17 @@ from host.contracts import Outcome, Pass, Reason, Silence
 from host.cue import seed_cue
 from host.gate import closed, decide
 from host.proactive import ProactiveMemoryHost
-from host.reading import covered
 from host.rollouts import Rollouts
 from host.runtime import SESSION_SET, SessionRuntime
 from host.sessions import Sessions
+from host.witness import Witness
 from recall.associate import associate
 from recall.confidence import confident
 from recall.contracts import (
     EventEnvelope,
-    EventPayload,
     EventType,
     Millis,
     Ranked,
-    ReadWindow,
     Scored,
     Segment,
 )
@@ -37,7 +35,6 @@ from recall.errors import IndexFault
 
 OBSERVED = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE, EventType.TOOL_CALL, EventType.TOOL_RESULT})
 FIRST = -1  # the priority that comes first among the pinned records
-_payload = msgspec.json.Decoder(EventPayload)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +44,8 @@ class Hearing:
     host: ProactiveMemoryHost
     claims: Claims
     sessions: Sessions
-    evidence: EvidenceStore
+    witness: Witness
+    correct: Callable[[Sequence[str], str], Awaitable[object]]  # what the user takes back; and the edge that says so
     rollouts: Rollouts
     attentions: Attentions
 
@@ -67,17 +65,20 @@ class Hearing:
         if envelope.event_type == EventType.SESSION_END:
             await self.claims.reset(runtime, Reason.SESSION_CLOSED)
             self.sessions.let_go(runtime)
+            self.sessions.endings.ended(scope.session_id)
         elif runtime.window_no != window:
             await self.claims.reset(runtime, Reason.CONTEXT_RESET)
             await self._seed(envelope, runtime, now)
         elif envelope.event_type == SESSION_SET and (runtime.muted or runtime.incognito):
             await self.claims.reset(runtime, Reason.USER_MUTED if runtime.muted else Reason.INCOGNITO)
         elif segment is not None:
-            await self._read(envelope, segment, runtime)
+            await self._witness(envelope, segment, runtime)
             await self.host.consider(segment, runtime, now)
             runtime.note(segment)
         elif envelope.event_type in OBSERVED:
+            await self._witness(envelope, None, runtime)
             await self._empty(envelope, runtime, now)
+        runtime.evidence = ()
 
     async def _empty(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
         """An observed kind of event with nothing in it: silence, with its reason."""
@@ -86,31 +87,15 @@ class Hearing:
         outcome: Outcome = gated.answer if isinstance(gated.answer, Silence) else Silence(reason=Reason.NO_SEGMENT)
         await host.stage.conclude(Pass(segment=None, trigger=envelope.event_type, outcome=outcome), runtime, host.inbox)
 
-    async def _read(self, envelope: EventEnvelope, segment: Segment, runtime: SessionRuntime) -> None:
-        """N-08 → G-01: a read of a memory file leaves evidence of what it covered, at the version it was read."""
-        window = _payload.decode(envelope.payload).read
-        if window is None or segment.ok is False or runtime.subagent or runtime.incognito:
-            return
-        try:
-            rows = await self._evidence(window, envelope, runtime)
-        except IndexFault:  # nobody knows what the file held: that proves nothing
-            return
-        await self.evidence.insert(rows)
-        runtime.has_read(rows)
-
-    async def _evidence(
-        self, window: ReadWindow, envelope: EventEnvelope, runtime: SessionRuntime
-    ) -> Sequence[AccessEvidence]:
-        shown = await covered(self.host.library, window)
-        owner = self.host.stage.owner(runtime)
-        occasion = Occasion(
-            session_ref=owner.session_ref,
-            event_seq=envelope.event_seq,
-            context_version=runtime.context_version,
-            at=envelope.observed_at,
-            call_id=envelope.call_id,
-        )
-        return of_read(shown, occasion)
+    async def _witness(self, envelope: EventEnvelope, segment: Segment | None, runtime: SessionRuntime) -> None:
+        """G-01: what the event says of memories goes into its pass's entry; what it takes back is out of this pass."""
+        rows = await self.witness.of(envelope, segment, runtime)
+        if rows:
+            runtime.witnessed(rows)
+            runtime.evidence = traced(rows)
+        wrong = [row for row in rows if row.kind is EvidenceKind.CORRECTION]
+        if wrong:
+            await self.correct([row.memory_id for row in wrong], wrong[0].evidence_id)
 
     async def _seed(self, envelope: EventEnvelope, runtime: SessionRuntime, now: Millis) -> None:
         """A new context window: pinned records, and after compaction what it wiped and the work still needs."""
@@ -130,7 +115,7 @@ class Hearing:
         host, policy = self.host, self.host.policy
         lap, index = host.stage.stopwatch(), host.library.snapshot(now)
         cue = seed_cue(runtime.scope, runtime.shown_before)
-        found = await associate(cue, index, host.arms, policy.association, host.clock.micros)
+        found = host.stage.effective(await associate(cue, index, host.arms, policy.association, host.clock.micros))
         ranked = await host.stage.ranked(found, host.stage.shown(runtime), now)
         pinned = [scored for scored in ranked.ranked if scored.candidate.pinned]
         pinned.sort(key=lambda scored: scored.candidate.priority != FIRST)  # the others stay as ranked
@@ -141,8 +126,10 @@ class Hearing:
         if not both.ranked:
             return walk
         audience = await host.stage.audience(runtime, both, found)
+        await host.stage.screened(both)
         verdict = judge(both, host.stage.proposal(both, runtime, found.index_version), audience, host.rules, now)
         draft = host.stage.draft(runtime, occasion, "seed", found.index_version)
+        draft = msgspec.structs.replace(draft, limits=earned((one.candidate for one in both.ranked), audience))
         outcome = build(verdict, draft, host.stage.capability(runtime), policy.broker, host.clock.now())
         return lap("broker", walk, verdict=verdict, outcome=outcome)
 

@@ -1,4 +1,4 @@
-"""What the stores know of one agent of one session: the audit entries, packets and reads that a restart folds again."""
+"""What the stores know of one agent of one session: audit entries, packets and evidence that a restart folds again."""
 
 import asyncio
 import sqlite3
@@ -31,7 +31,7 @@ class Histories:
         self._checkpoint: tuple[str, Checkpoint, dict[str, Past]] = ("", NOTHING, {})
 
     async def of(self, session_id: str, agent_id: str) -> History:
-        """Entries in their order, packets by id, reads by the event that showed them."""
+        """Entries in their order, packets by id, evidence by its event."""
         first = await self._eventlog.replay(session_id, limit=1)
         numbered = await self._entries(session_id, agent_id)
         checkpoint, past = await self._past(session_id, agent_id)
@@ -44,7 +44,7 @@ class Histories:
             root_agent=first[0].agent_id if first else agent_id,
             entries=entries,
             packets=await self._packets(session_id, agent_id, sorted(held_out)),
-            reads=await self._reads(session_id),
+            evidence=await self._rows(session_id),
             agree=past.agreement(),
             heard_seq=past.event_seq,
             settled_at=checkpoint.through.at,
@@ -86,8 +86,8 @@ class Histories:
         rows = await self._database.read(work)
         return {packet_id: msgspec.json.decode(body, type=MemoryPacket) for packet_id, body in rows}
 
-    async def _reads(self, session_id: str) -> dict[int, tuple[AccessEvidence, ...]]:
-        reads: dict[int, tuple[AccessEvidence, ...]] = {}
+    async def _rows(self, session_id: str) -> dict[int, tuple[AccessEvidence, ...]]:
+        rows: dict[int, tuple[AccessEvidence, ...]] = {}
         for row in await self._evidence.of_session(self._audit.ref(session_id)):
-            reads[row.event_seq] = (*reads.get(row.event_seq, ()), row)
-        return reads
+            rows[row.event_seq] = (*rows.get(row.event_seq, ()), row)
+        return rows

@@ -20,7 +20,8 @@ import msgspec
 
 from governance.audit import Also
 from governance.contracts import AuditEntry
-from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Reason, Silence
+from host.contracts import LONGEST_LIFE, Claim, Claimed, InboxState, MemoryPacket, Reason, Silence
+from host.errors import StoreFault
 from recall.canonical import text_digest
 from recall.contracts import Database, Frozen, Millis
 
@@ -124,7 +125,9 @@ class Inbox:
         return (pending[0] if pending else None), claimed
 
     async def offer(self, packet: MemoryPacket, entries: Sequence[AuditEntry]) -> None:
-        """Audit the pass and put its packet into the slot; a pending one is replaced (its drop is among `entries`)."""
+        """Audit the pass and put its packet into the slot; a pending one is replaced (its drop is among `entries`).
+        Raises StoreFault for a packet that no time ends."""
+        _ends(packet)
 
         def work(connection: sqlite3.Connection) -> None:
             _replace_pending(connection, packet.context_cursor.session_id, packet.agent_id, packet.created_at)
@@ -337,6 +340,14 @@ def _store(connection: sqlite3.Connection, packet: MemoryPacket, state: InboxSta
         "INSERT OR IGNORE INTO packet_item (memory_id, packet_id) VALUES (?, ?)",
         [(item.memory_id, packet.packet_id) for item in packet.items],
     )
+
+
+def _ends(packet: MemoryPacket) -> None:
+    """Raises StoreFault unless the packet's time is known, lies after its making, and comes to an end."""
+    expiry: object = packet.expiry
+    if not isinstance(expiry, int) or not packet.created_at < expiry <= packet.created_at + LONGEST_LIFE:
+        problem = f"The packet {packet.packet_id} is not kept: its time does not end within a day of its making."
+        raise StoreFault(problem, "This is a fault of the program: report it with the packet's id.")
 
 
 def _replace_pending(connection: sqlite3.Connection, session_id: str, agent_id: str, now: Millis) -> None:

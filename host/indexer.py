@@ -4,9 +4,11 @@ taken in, and ends with its input (`recall.reader`)."""
 import os
 import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from typing import BinaryIO
 
-from governance.screen import SCREEN, is_instruction_like
+from governance.screen import SCREEN, is_instruction_like, redact
 from recall.entries import Guard
 from recall.reader import answer
 
@@ -14,9 +16,15 @@ NICER = 5  # an agent's own work comes first
 COMMAND = (sys.executable, "-P", "-m", "host.indexer")
 
 
-def guard() -> Guard:
-    """Which texts are kept out of passes: the same in both processes."""
-    return Guard(SCREEN, is_instruction_like)
+def guard(admits: Callable[[str, str], bool] | None = None) -> Guard:
+    """Which texts are kept out of passes, and what of a text no index holds: the same in both processes. `admits`: what
+    a person let through, by memory id and record digest; asked where the index is written, and that is the daemon."""
+    kept_out = Guard(SCREEN, is_instruction_like, clean=_clean)
+    return replace(kept_out, admits=admits) if admits else kept_out
+
+
+def _clean(text: str) -> str:
+    return redact(text)[0]
 
 
 def main(source: BinaryIO, sink: BinaryIO) -> int:

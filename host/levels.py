@@ -133,7 +133,7 @@ def _refusal(request: ActivationRequest, candidate: Candidate, occasion: Occasio
         return "scope"
     if not (0 <= request.similarity <= 1 and 0 <= request.hesitation <= 1 and len(request.reason) <= LONGEST_REASON):
         return "out-of-range"
-    if not within(request.level, ceiling(candidate)):
+    if not within(request.level, ceiling(candidate, audience.evidenced, audience.stages)):
         return "above-trust"
     risky = candidate.kind is MemoryKind.PROCEDURAL and candidate.risk_level is Risk.HIGH
     if risky and candidate.memory_id not in audience.approved:

@@ -8,6 +8,8 @@ import msgspec
 
 from host.connection import Peer
 from host.contracts import Reason
+from host.forgetting import Forget
+from host.memory_approve import Approve
 from host.memory_edit import Edit
 from host.memory_import import Import
 from host.memory_lint import Lint
@@ -17,7 +19,7 @@ from host.memory_upkeep import Upkeep
 from host.mutes import Duration, until_of
 from host.parts import Parts
 from host.protocol import Request, decode_params
-from host.verbs import Handler, Table, guarded, incomplete, not_written, noted, put, reach, unknown, visible
+from host.verbs import Handler, Table, guarded, incomplete, noted, put, reach, still_let, visible
 from recall.contracts import (
     Flag,
     Frozen,
@@ -29,7 +31,6 @@ from recall.contracts import (
     Scope,
     Status,
 )
-from recall.files import Refused
 from recall.library import Listed
 
 MAX_LIST = 500
@@ -82,11 +83,6 @@ class Got(Frozen, frozen=True, kw_only=True):
     muted_until: Millis | None = None
 
 
-class Forgotten(Frozen, frozen=True, kw_only=True):
-    forgotten: bool
-    packets_purged: int
-
-
 class Pinned(Frozen, frozen=True, kw_only=True):
     memory_id: str
     pinned: bool
@@ -115,10 +111,18 @@ class Memories:
             "memory.list": self._list,
             "memory.pin": self._pin,
             "memory.mute": self._mute,
-            "memory.forget": self._forget,
         }
         parts = self._parts
-        others = (Search(parts), Remember(parts), Edit(parts), Import(parts), Lint(parts), Upkeep(parts))
+        others = (
+            Search(parts),
+            Remember(parts),
+            Edit(parts),
+            Approve(parts),
+            Forget(parts),
+            Import(parts),
+            Lint(parts),
+            Upkeep(parts),
+        )
         return guarded({**own, **{name: handler for verbs in others for name, handler in verbs.table().items()}})
 
     async def _get(self, request: Request, peer: Peer) -> Got:
@@ -169,7 +173,8 @@ class Memories:
         record, locator = await visible(self._parts, params.memory_id, scope)
         changed = record.pinned != params.pinned
         if changed:
-            await put(self._parts, msgspec.structs.replace(record, pinned=params.pinned), locator, scope)
+            now = await put(self._parts, msgspec.structs.replace(record, pinned=params.pinned), locator, scope)
+            await still_let(self._parts, locator, now)
             await noted(self._parts, "pinned" if params.pinned else "unpinned", [record.memory_id])
         return Pinned(memory_id=record.memory_id, pinned=params.pinned, changed=changed)
 
@@ -194,22 +199,6 @@ class Memories:
         if Flag.MUTED not in record.flags:
             return False
         flags = tuple(flag for flag in record.flags if flag is not Flag.MUTED)
-        await put(self._parts, msgspec.structs.replace(record, flags=flags), locator, scope)
+        now = await put(self._parts, msgspec.structs.replace(record, flags=flags), locator, scope)
+        await still_let(self._parts, locator, now)
         return True
-
-    async def _forget(self, request: Request, peer: Peer) -> Forgotten:
-        params = decode_params(request, RecordParams)
-        scope = await reach(self._parts, params.workspace)
-        found = await self._parts.library.get(params.memory_id, scope)
-        done = await self._parts.library.forget(params.memory_id, scope)
-        if isinstance(done, Refused):
-            raise not_written(done)
-        if not done or found is None:
-            raise unknown(params.memory_id)
-        purged = await self._parts.claims.purge(params.memory_id, self._parts.sessions.known)
-        await self._parts.inbox.erase(params.memory_id)
-        await self._parts.marks.forget(params.memory_id)
-        if self._parts.engine is not None:  # a vector tells something of its text
-            self._parts.engine.forget([found[1].record_digest])
-        await noted(self._parts, "forgotten", [params.memory_id])
-        return Forgotten(forgotten=True, packets_purged=purged)

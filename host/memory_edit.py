@@ -1,17 +1,23 @@
 """`memory.edit`: a person changes a memory's words. It is made to what they saw, or not at all."""
 
+import asyncio
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from governance.review import Principal
 from host.connection import Peer
+from host.corrections import Corrections
+from host.lifecycle import kept_back
 from host.parts import Parts
+from host.principals import principal
 from host.protocol import Request, decode_params
 from host.verbs import (
     Clean,
     Table,
     Words,
     bounded,
-    cleaned,
+    clean,
     in_future,
     not_written,
     noted,
@@ -26,7 +32,8 @@ CLEARED = frozenset({Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED})  # by a pe
 
 
 class EditParams(Frozen, frozen=True, kw_only=True):
-    """`expected`: the record digest that the change was made to. A field that is left out stays; null takes it away."""
+    """`expected`: the record digest that the change was made to. A field that is left out stays; null takes it away.
+    `principal`: who the client says it is; new words of a person settle a correction."""
 
     memory_id: str
     expected: str
@@ -36,6 +43,7 @@ class EditParams(Frozen, frozen=True, kw_only=True):
     tags: tuple[str, ...] | UnsetType = UNSET
     kind: MemoryKind | UnsetType = UNSET
     expires: Millis | UnsetType | None = UNSET
+    principal: Principal = Principal.AGENT
 
 
 class Edited(Frozen, frozen=True, kw_only=True):
@@ -67,11 +75,14 @@ class Edit:
             if params.expires is not UNSET:
                 in_future(params.expires, self._parts.clock.now())
             bounded(_given(params))
-            words = cleaned(_edited_words(record, params))
+            words = await clean(_edited_words(record, params))
             wanted = _edited(record, params, words)
             if wanted != record:
                 locator = await put(self._parts, wanted, locator, scope)
                 await noted(self._parts, "edited", [record.memory_id])
+                await kept_back(self._parts, [wanted])
+                if wanted.text != record.text and not words.poisoned:
+                    await self._settled(record, params, peer)
         return Edited(
             memory_id=record.memory_id,
             file=locator.source_file,
@@ -80,6 +91,13 @@ class Edit:
             redacted=words.redacted,
             quarantined=Flag.QUARANTINED in wanted.flags,
         )
+
+    async def _settled(self, record: MemoryRecord, params: EditParams, peer: Peer) -> None:
+        """A person who writes a corrected memory anew has looked at it."""
+        if record.memory_id in self._parts.marks.withheld([record.memory_id]):
+            actor = await asyncio.to_thread(principal, params.principal, peer.pid)
+            if actor is Principal.HUMAN:
+                await Corrections(self._parts).clear(record.memory_id)
 
 
 def _given(params: EditParams) -> Words:

@@ -6,6 +6,7 @@ import msgspec
 
 from host.connection import Peer
 from host.errors import ProtocolFault
+from host.lifecycle import kept_back
 from host.neighbours import Neighbours
 from host.parts import Parts
 from host.protocol import Request, decode_params
@@ -72,6 +73,7 @@ class Import:
             taken, refused, duplicates = await self._sorted(params.records, root)
             done = await self._parts.library.remember_all([record for _, record, _ in taken], root)
         outcomes = list(zip(taken, done, strict=True))
+        await kept_back(self._parts, [record for (_, record, _), one in outcomes if not isinstance(one, Refused)])
         lost = [NotTaken(index=at, problem=one.problem) for (at, _, _), one in outcomes if isinstance(one, Refused)]
         kept = [words for (_, _, words), one in outcomes if not isinstance(one, Refused)]
         return Imported(

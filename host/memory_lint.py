@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from governance.screen import HIGH, screen
+from governance.screen import HIGH, hidden_in, screen, secrets
 from host.connection import Peer
 from host.neighbours import only
 from host.parts import Parts
@@ -22,7 +22,7 @@ from host.verbs import Table, incomplete, reach
 from recall import survey
 from recall.analyzer import distinct
 from recall.code_anchors import AnchorState, Found, locate
-from recall.contracts import Candidate, Frozen, MemoryRecord, RecordState, RuntimeScope, Scope
+from recall.contracts import Candidate, Frozen, MemoryLocator, MemoryRecord, RecordState, RuntimeScope, Scope
 from recall.documents import Document, read
 from recall.lint import (
     Flaw,
@@ -166,7 +166,7 @@ class _Walk:
         for one in page:
             record, at = one.record, one.locator
             spot = Spot(file=at.source_file, line=at.line_start, memory_id=record.memory_id)
-            self.flaws += of_record(record, spot, _families(record), self.now)
+            self.flaws += of_record(record, spot, _families(record, at), self.now)
             self.flaws += self._twins.see(record, spot, self.now)
             if record.superseded_by is not None:
                 self.replaced.append((record, spot))
@@ -194,10 +194,19 @@ def _updates(near: Sequence[Candidate], record: MemoryRecord) -> list[Flaw]:
     ]
 
 
-def _families(record: MemoryRecord) -> tuple[str, ...]:
-    """What the screen finds in a record and acts on, each once."""
-    found = screen("\n".join((record.title or "", record.text, *record.tags)))
-    return tuple(sorted({one.family for one in found if one.severity == HIGH}))
+def _families(record: MemoryRecord, at: MemoryLocator) -> tuple[str, ...]:
+    """What the screen finds in a record and acts on, each once. Secrets are looked for in the file: what comes here has
+    placeholders for them, and so has a record that was cleaned before it was written."""
+    text = "\n".join((record.title or "", record.text, *record.tags))
+    found = {one.family for one in screen(text) if one.severity == HIGH}
+    return tuple(sorted(found | _in_file(at) if hidden_in(text) else found))
+
+
+def _in_file(at: MemoryLocator) -> set[str]:
+    found = read(*os.path.split(at.source_file))
+    if not isinstance(found, Document):
+        return set()
+    return {one.family for one in secrets(found.data[at.byte_start : at.byte_end].decode("utf-8", "replace"))}
 
 
 def _indexes(files: Sequence[str]) -> list[Flaw]:

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 import msgspec
 
 from host.connection import Peer
+from host.contesting import contest
 from host.contracts import Reason
 from host.errors import ProtocolFault
+from host.lifecycle import kept_back
 from host.neighbours import Neighbours, only
 from host.parts import Parts
 from host.protocol import Request, decode_params
@@ -19,7 +21,7 @@ from host.verbs import (
     Table,
     Words,
     bounded,
-    cleaned,
+    clean,
     in_future,
     invalid,
     not_written,
@@ -27,6 +29,7 @@ from host.verbs import (
     own_root,
     put,
     reach,
+    still_let,
     visible,
 )
 from recall.compare import Same, Update
@@ -74,7 +77,8 @@ class Otherwise(Frozen, frozen=True, kw_only=True):
 
 class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     """`redacted`: families of secrets that were cut out. `quarantined`: stored, not handed over until reviewed.
-    `duplicate_of`: the record that says it already; nothing was written. `sightings`: how often it was said."""
+    `duplicate_of`: the record that says it already; nothing was written. `sightings`: how often it was said.
+    `corrected`: that record was said to be wrong, and waits for a person."""
 
     memory_id: str
     file: str
@@ -85,6 +89,7 @@ class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     sightings: int
     duplicate_of: str | None = None
     muted: bool = False
+    corrected: bool = False
 
 
 class Remember:
@@ -101,7 +106,7 @@ class Remember:
         params = decode_params(request, RememberParams)
         said = Words(text=params.text, title=params.title, tags=params.tags)
         bounded(said)
-        words = cleaned(said)
+        words = await clean(said)
         in_future(params.expires, self._parts.clock.now())
         scope = await reach(self._parts, params.workspace)
         root = own_root(self._parts, params.scope, scope)
@@ -143,7 +148,9 @@ class Remember:
         locator = await self._parts.library.remember(record, root)
         if isinstance(locator, Refused):
             raise not_written(locator)
+        await kept_back(self._parts, [record])
         gone = [] if words.poisoned else await self._supersede(replaced, memory_id)  # a good one stays till it is clean
+        await contest(self._parts, record)
         standing = [one for one in updates if one.memory_id not in gone]
         kept = _remembered(words, standing)
         return msgspec.structs.replace(kept, memory_id=memory_id, file=locator.source_file, superseded=tuple(gone))
@@ -163,11 +170,13 @@ class Remember:
             file=locator.source_file,
             duplicate_of=record.memory_id,
             muted=self._parts.marks.mute_of(record.memory_id, self._parts.clock.now()) is not None,
+            corrected=record.memory_id in self._parts.marks.withheld([record.memory_id]),
         )
         if params.check:
             return msgspec.structs.replace(answer, sightings=await self._parts.marks.sightings(record.memory_id))
         if params.pinned and not record.pinned:
-            await put(self._parts, msgspec.structs.replace(record, pinned=True), locator, scope)
+            now = await put(self._parts, msgspec.structs.replace(record, pinned=True), locator, scope)
+            await still_let(self._parts, locator, now)
         others = [] if words.poisoned else [one for one in replaced if one[0].memory_id != record.memory_id]
         return msgspec.structs.replace(
             answer,

@@ -101,14 +101,17 @@ class Search:
             return Hits(hits=(), degraded=incomplete(self._parts, scope), arms=())
         found = await self._found(params.query, terms, scope, limit)
         fused, conflicts = fuse(found.candidates, self._parts.host.policy.rank.fusion)
-        fused = [one for one in fused if _is_near(one)]
+        withheld = self._parts.marks.withheld(one.candidate.memory_id for one in fused)
+        fused = [one for one in fused if _is_near(one) and one.candidate.memory_id not in withheld]
         fused.sort(key=lambda one: (-one.relevance, one.candidate.memory_id))
         asked = frozenset(found.statistics.counts) if params.explain else None
         return Hits(
             hits=tuple(self._hit(one, asked) for one in fused[:limit]),
             degraded=found.degraded or any(arm.shortfall for arm in found.arms),
             arms=found.arms,
-            explain=await self._explained(terms, scope, found, conflicts) if params.explain else None,
+            explain=await self._explained(terms, scope, found, (*conflicts, *sorted(withheld)))
+            if params.explain
+            else None,
         )
 
     async def _found(self, query: str, terms: tuple[str, ...], scope: RuntimeScope, limit: int) -> Found:
@@ -143,7 +146,7 @@ class Search:
         )
 
     async def _explained(
-        self, terms: tuple[str, ...], scope: RuntimeScope, found: Found, conflicts: Sequence[str]
+        self, terms: tuple[str, ...], scope: RuntimeScope, found: Found, others: Sequence[str]
     ) -> Explanation:
         counts = found.statistics.counts
         view = View(scope=scope, now=self._parts.clock.now())
@@ -152,13 +155,20 @@ class Search:
         except IndexFault:  # the answer is marked as degraded already
             aside = ()
         named = {one.memory_id for one in aside}
-        twofold = (LeftOut(memory_id=one, reason=DropReason.INDEX_CONFLICT) for one in conflicts if one not in named)
+        more = (LeftOut(memory_id=one, reason=self._against(one)) for one in others if one not in named)
         return Explanation(
             terms=tuple(Asked(term=term, records=counts.get(term, 0)) for term in terms),
             total=found.statistics.total,
-            filtered=(*aside, *twofold),
+            filtered=(*aside, *more),
             fusion=Fusion(lexical=self._parts.host.policy.rank.fusion.lexical),
         )
+
+    def _against(self, memory_id: str) -> DropReason:
+        """Why a record that fits is left out, where the index does not say it."""
+        marks = self._parts.marks
+        if memory_id in marks.corrected:
+            return DropReason.CORRECTED
+        return DropReason.QUARANTINED if memory_id in marks.quarantined else DropReason.INDEX_CONFLICT
 
 
 def _is_near(one: Fused) -> bool:

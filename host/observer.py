@@ -38,7 +38,7 @@ _MACHINE_BLOCK = re.compile(
     r"<(system-reminder|task-notification|cross-session-message|teammate-message|user-prompt-submit-hook"
     r"|hook[_-]context|session[_-]context|environment_context|untrusted_context|user_instructions"
     r"|local-command-(?:caveat|stdout|stderr)|command-(?:name|message)|ide_(?:opened_file|selection)"
-    r"|claude-mem-context|[\w-]{0,40}memor(?:y|ies)[\w-]{0,40})(?:\s[^<>]*)?>"
+    r"|claude-mem-context|oai-mem-citation|[\w-]{0,40}memor(?:y|ies)[\w-]{0,40})(?:\s[^<>]*)?>"
 )
 _STRAY = re.compile(r"</(?:system-reminder|task-notification)>")
 _ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1024}(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]?")

@@ -1,38 +1,35 @@
 """The parts of a running remora, as the composition root made them: what the surfaces are built over."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from governance.audit import Audit
-from governance.contracts import AuditEntry
 from governance.evidence_store import EvidenceStore
-from governance.metrics import EMPTY, Metrics, fold
+from governance.lives import Lives
+from governance.queue import Queue
+from governance.standing import Standings
+from host.asks import Asks
 from host.attention import Attentions
 from host.claims import Claims
 from host.clock import Clock
 from host.eventlog import EventLog
 from host.inbox import Inbox
+from host.lag import Lag
 from host.ledger import AuditLedger
 from host.marks import Marks
 from host.proactive import ProactiveMemoryHost
+from host.retention import Retention
 from host.rollouts import Rollouts
 from host.roots import Roots
 from host.sessions import Sessions
+from host.tally import Tally
 from host.tasks import Tasks
 from host.workers import Workers
+from recall.contracts import Database
 from recall.engine import Engine
 from recall.library import Library
-
-
-@dataclass(slots=True)
-class Tally:
-    """G-04 since the start: a fold over every committed audit entry."""
-
-    metrics: Metrics = field(default_factory=lambda: EMPTY)
-
-    def heard(self, entries: Sequence[AuditEntry]) -> None:
-        self.metrics = fold(self.metrics, entries)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,14 +45,23 @@ class Parts:
     audit: Audit
     ledger: AuditLedger
     evidence: EvidenceStore
+    standings: Standings
+    asks: Asks
     library: Library
     roots: Roots
     rollouts: Rollouts
     marks: Marks
     attentions: Attentions
+    main: Database  # events, packets, audit, evidence, marks
+    kept: Database  # governance.db
+    queue: Queue
+    lives: Lives
     tally: Tally
+    retention: Retention
+    databases: Mapping[str, Path]  # the files that we keep, by what they hold
     tasks: Tasks
     clock: Clock
     new_id: Callable[[str], str]
     engine: Engine | None = None  # None: the extra is not installed, or not wanted
+    lag: Lag = field(default_factory=Lag)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one that compares and then writes, at a time

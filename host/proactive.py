@@ -13,6 +13,7 @@ import msgspec
 import structlog
 
 from governance.contracts import Rules
+from governance.trust import earned
 from host.broker import build
 from host.clock import Clock
 from host.contracts import Intent, Outcome, Pass, Reason, Silence
@@ -77,7 +78,7 @@ class ProactiveMemoryHost:
         if gated.answer.intent is Intent.RETRIEVE and self.workers.overtaken(runtime):
             return lap("gate", walk, outcome=Silence(reason=Reason.SUPERSEDED))
         cue = gated.answer.cue
-        found = await associate(cue, index, self.arms, policy.association, self.clock.micros)
+        found = self.stage.effective(await associate(cue, index, self.arms, policy.association, self.clock.micros))
         walk = lap("association", walk, decision=gated.answer, found=found)
         again = once_more(runtime.told, gated.signals, policy.broker.activation)
         ranked = await self.stage.ranked(found, self.stage.shown(runtime, again), now)
@@ -105,11 +106,14 @@ class ProactiveMemoryHost:
         if occasion.shown is not None and advice.request is None:  # nobody says that more of it should be shown
             return msgspec.structs.replace(walk, advice=advice, outcome=Silence(reason=Reason.ALREADY_VISIBLE))
         proposal = self.stage.proposal(sure, runtime, found.index_version, advice.request)
+        await self.stage.screened(sure)
         verdict, objection = judged(sure, proposal, audience, self.rules, now)
         if objection:
             advice = msgspec.structs.replace(advice, request=None, refused=objection)
         walk = lap("safety", walk, verdict=verdict, advice=advice)
         draft = self.stage.draft(runtime, segment.id, decision.reason, found.index_version)
-        draft = msgspec.structs.replace(draft, level=advice.request, again=frozenset(again))
+        draft = msgspec.structs.replace(
+            draft, level=advice.request, again=frozenset(again), limits=earned(proposal.items, audience)
+        )
         outcome = build(verdict, draft, self.stage.capability(runtime), self.policy.broker, self.clock.now())
         return msgspec.structs.replace(walk, outcome=outcome)

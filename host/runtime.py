@@ -6,16 +6,17 @@ them again and later decisions do not change. Only the session's own task and cl
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
 
-from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind, PacketTrace
+from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind, EvidenceTrace, PacketTrace
 from host.contracts import GateMode, GateState, MemoryPacket, Window
 from host.gate import failure_marks
 from host.hesitation import hesitation
 from host.holdout import HELD_OUT
+from host.known import Known
 from host.levels import Told, told
 from host.observer import observe
 from host.steps import counted
@@ -90,7 +91,7 @@ class SessionRuntime:
         self.last_delivery_step: int | None = None
         self.segments: deque[tuple[Segment, Millis]] = deque()  # with the time the daemon saw it
         self.counts: dict[str, int] = {}
-        self.terms_seen = 0
+        self.terms_seen = self.prompts = 0  # prompts: in this context window
         self.agree: dict[str, float] = {}
         self.shown: dict[str, str] = {}  # memory id -> text, in this context window
         self.told: dict[str, Told] = {}  # how each of them was shown, for the one time that more of it may be
@@ -98,14 +99,14 @@ class SessionRuntime:
         self.held_out: dict[str, str] = {}  # the same of what was kept back to measure, in this context window
         self.shown_before: tuple[str, ...] = ()  # ids shown in the window before the last compaction
         self.read: dict[str, str] = {}  # memory id -> record digest the agent has read in full
+        self.known = Known()  # what this agent was shown, read or cited in this session, windows or not
+        self.evidence: tuple[EvidenceTrace, ...] = ()  # of the event that is being heard: its pass's entry carries it
         self.delivered: deque[str] = deque(maxlen=policy.delivered_digests)
         self.failures: deque[str] = deque(maxlen=FAILURES_KEPT)
-        self.prompts = 0  # in this context window
         self.evicted: Counter[str] = Counter()
         self.last_seen: Millis = 0
         self.queue: deque[EventEnvelope] = deque()
-        self.enqueued_seq = 0
-        self.stored_seq = 0  # the last envelope that we were told of, queued or not
+        self.enqueued_seq = self.stored_seq = 0  # stored: the last envelope that we were told of, queued or not
         self.behind = False  # the log holds envelopes that are not in the queue
         self.host = "socket"
         self.lock = asyncio.Lock()
@@ -187,6 +188,7 @@ class SessionRuntime:
         """Fold in what later segments compare with: called once the segment was decided."""
         if segment.kind is SegmentKind.PROMPT and segment.source_kind is SourceKind.USER:
             self.prompts += 1
+        self.known.heard(segment)
         if segment.ok is False:
             self.failures.extend(failure_marks(segment, self.working(self.last_seen)))
 
@@ -232,9 +234,11 @@ class SessionRuntime:
         if packet.window == self.window_no:
             self.held_out.update({item.memory_id: item.text for item in packet.items})
 
-    def has_read(self, rows: Iterable[AccessEvidence]) -> None:
-        """The agent has read these records in full: they are in its context window."""
+    def witnessed(self, rows: Sequence[AccessEvidence]) -> None:
+        """Evidence was formed: what was read in full is in the context window, what was shown is known."""
         self.read.update({row.memory_id: row.record_digest for row in rows if row.kind is EvidenceKind.READ})
+        if rows:
+            self.known.took(rows, [segment for segment, _ in self.segments])
 
     def apply(self, entry: AuditEntry, packets: Mapping[str, MemoryPacket]) -> None:
         """Fold one audit entry in, after a restart. `packets`: those that were claimed or held out, by id."""

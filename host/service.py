@@ -2,22 +2,27 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
 
 import msgspec
 
 from governance.errors import AuditUnavailable
-from governance.metrics import as_json
+from governance.metrics import as_json, gauges, prometheus
 from host.audits import Audits
 from host.claims import Ask
 from host.connection import Peer, Reply, Shell
 from host.contracts import Claim, Claimed, MemoryPacket, Reason, Surface
 from host.envelopes import EventsParams, read_events
 from host.errors import ProtocolFault
+from host.evidence import Evidence
+from host.gauges import readings
 from host.health import Health, health
 from host.hooks import Hooks
 from host.memories import Memories
+from host.namespace import name
 from host.parts import Parts
 from host.protocol import WAIT_MS, Request, decode_params, refusal, unknown_method
+from host.reviewing import Reviewing
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
 from host.workspaces import Workspaces
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
@@ -44,18 +49,26 @@ METHODS = (
     "memory.mute",
     "memory.forget",
     "memory.feedback",
+    "memory.approve",
+    "memory.approvals",
     "memory.list",
     "memory.import",
     "memory.lint",
     "index.rebuild",
     "index.progress",
     "engine.reembed",
+    "review.list",
+    "review.get",
+    "review.decide",
     "audit.query",
     "audit.get",
     "audit.explain",
+    "audit.export",
     "audit.stats",
     "audit.subscribe",
     "audit.verify",
+    "evidence.get",
+    "evidence.rebuild",
     "metrics",
     "health",
     "hook",
@@ -101,6 +114,12 @@ class SessionParams(Frozen, frozen=True, kw_only=True):
     workspace: str = ""
     incognito: bool | None = None
     muted: bool | None = None
+
+
+class MetricsParams(Frozen, frozen=True, kw_only=True):
+    """`format`: `json`, or `prometheus` for its text format."""
+
+    format: Literal["json", "prometheus"] = "json"
 
 
 class AppendResult(Frozen, frozen=True, kw_only=True):
@@ -158,8 +177,9 @@ class Service:
             "health": self._health,
             "hook": self._hook,
         }
-        memories, audits, workspaces = Memories(parts).table(), Audits(parts).table(), Workspaces(parts).table()
-        self._table: Mapping[str, Handler] = table | memories | audits | workspaces
+        for verbs in (Memories(parts), Reviewing(parts), Audits(parts), Evidence(parts), Workspaces(parts)):
+            table |= verbs.table()
+        self._table: Mapping[str, Handler] = table
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -307,14 +327,14 @@ class Service:
     # ------------------------------------------------------------------ the daemon itself
 
     async def _metrics(self, request: Request, peer: Peer) -> dict[str, object]:
-        queued = sum(len(runtime.queue) for runtime in self._parts.sessions.all())
-        events = dict(self._parts.eventlog.counts)
-        return as_json(self._parts.tally.metrics) | {
-            "events": events,
-            "sessions": len(self._parts.sessions.all()),
-            "queued": queued,
-            "daemon": self._shell.statistics(),
-        }
+        params = decode_params(request, MetricsParams)
+        metrics, read = await self._parts.tally.whole(), await readings(self._parts)
+        counts = {"events": dict(self._parts.eventlog.counts), "daemon": self._shell.statistics()}
+        if params.format == "prometheus":
+            prefix = name(sep="_")
+            text = prometheus(metrics, prefix) + gauges({**read, **counts}, prefix)
+            return {"text": text}
+        return as_json(metrics) | counts | {"now": read}
 
     async def _health(self, request: Request, peer: Peer) -> Health:
         return await health(self._parts, self._shell)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from governance.contracts import AccessEvidence, AuditEntry, AuditKind
 from host.contracts import MemoryPacket
+from host.endings import Endings
 from host.errors import ProtocolFault
 from host.runtime import RuntimePolicy, SessionRuntime
 from recall.contracts import EventEnvelope, EventType, Frozen, Millis, RuntimeScope
@@ -31,7 +32,7 @@ class History(Frozen, frozen=True, kw_only=True):
     root_agent: str
     entries: tuple[AuditEntry, ...]
     packets: dict[str, MemoryPacket]
-    reads: dict[int, tuple[AccessEvidence, ...]]  # by event seq
+    evidence: dict[int, tuple[AccessEvidence, ...]]  # by event seq
     agree: dict[str, float] = {}
     heard_seq: int = 0
     settled_at: Millis = 0
@@ -60,6 +61,7 @@ class Sessions:
         self._stores = stores
         self._policy = policy
         self._user = user
+        self.endings = Endings()  # sessions that are over, for who tells what they did
         self._live: dict[Key, SessionRuntime] = {}
         self._opening: dict[Key, asyncio.Future[SessionRuntime]] = {}
         self._keys: dict[str, str] = {}
@@ -199,9 +201,9 @@ class Sessions:
                     break
                 await self.follow(runtime, envelope)
                 segment = runtime.take(envelope)
+                runtime.witnessed(history.evidence.get(envelope.event_seq, ()))
                 if segment is not None:
                     runtime.note(segment)
-                runtime.has_read(history.reads.get(envelope.event_seq, ()))
                 runtime.enqueued_seq = envelope.event_seq
                 _apply(runtime, waiting, envelope.event_seq, history)
             whole = whole or len(chunk) < FOLD_CHUNK

@@ -8,10 +8,11 @@ import msgspec
 
 from governance.contracts import Audience, AuditEntry, AuditKind, Proposal, Rules
 from governance.safety import judge
+from governance.screen import read_ahead
 from governance.trust import ceiling
 from host.broker import Draft, carry, lift
 from host.capability import capability
-from host.clock import Clock
+from host.contested import contest_of, noted, standing
 from host.contracts import (
     Advice,
     Capability,
@@ -30,9 +31,8 @@ from host.gate import settle
 from host.holdout import HELD_OUT, keeps_back, may_draw
 from host.inbox import Inbox, Ledger, Slot
 from host.levels import fetchable, heard, may_rise, shows_more
-from host.marks import Marks
 from host.policy import Policy
-from host.rollouts import Rollouts
+from host.props import Props
 from host.runtime import SessionRuntime, state_text
 from host.trace import Owner, about, of_event, of_pass
 from recall.activation import Adviser, Occasion, advise
@@ -41,7 +41,6 @@ from recall.canonical import keyed
 from recall.contracts import (
     ActivationLevel,
     ActivationRequest,
-    ContextCursor,
     Found,
     Ranked,
     Scored,
@@ -53,6 +52,7 @@ from recall.library import Library
 from recall.rank import DropReason, rank
 
 Lap = Callable[..., Pass]
+LONG_SCREENED = 16_384  # characters that the screen reads without leaving the loop
 LONG_TEXTS = 100_000  # characters of all candidates together, three times what fifty ordinary records have
 PATIENCE = 50_000  # microseconds that an adviser may take: he is asked while everybody else waits
 TAG_DIGITS = 8  # no memory can know them, and the broker sees to it that the tag stands in no item of the packet
@@ -65,7 +65,7 @@ VISIBLE = frozenset(
 class Stage:
     """The setting of every pass. Made by the composition root."""
 
-    def __init__(self, library: Library, ledger: Ledger, rules: Rules, policy: Policy, props: "Props") -> None:
+    def __init__(self, library: Library, ledger: Ledger, rules: Rules, policy: Policy, props: Props) -> None:
         self._library = library
         self._ledger = ledger
         self._rules = rules
@@ -118,22 +118,51 @@ class Stage:
 
     def shown(self, runtime: SessionRuntime, again: Collection[str] = ()) -> Shown:
         """What ranking leaves out: what this context window holds already, but for the records that may be shown
-        `again`, and what the user muted."""
+        `again`, what the user muted, and what waits for a person."""
         held = runtime.visible()
         if again:
             texts = tuple(pair for pair in held.texts if pair[0] not in again)
             held = msgspec.structs.replace(held, records=held.records.difference(again), texts=texts)
         marks, now = self._props.marks, self._now()
-        kinds = marks.workspaces.kinds(runtime.scope.workspace, now)
-        return msgspec.structs.replace(held, muted=marks.muted(now), muted_kinds=kinds)
+        return msgspec.structs.replace(
+            held,
+            muted=marks.muted(now),
+            muted_kinds=marks.workspaces.kinds(runtime.scope.workspace, now),
+            corrected=marks.corrected,
+            quarantined=marks.quarantined,
+        )
 
     async def ranked(self, found: Found, shown: Shown, now: int) -> Ranked:
         """What was found, ranked. Texts are compared in pairs: of very long ones that takes a while, in which others
         have their turn."""
         policy = self._policy.rank
-        if sum(len(one.payload) for one in found.candidates) <= LONG_TEXTS:
-            return rank(found.candidates, shown, policy, now)
-        return await asyncio.to_thread(rank, found.candidates, shown, policy, now)
+        shown = msgspec.structs.replace(shown, used=self._props.used(one.memory_id for one in found.candidates))
+        contest = contest_of(found.candidates, shown, now)
+        candidates = standing(found.candidates, contest)
+        if sum(len(one.payload) for one in candidates) <= LONG_TEXTS:
+            ranked = rank(candidates, shown, policy, now)
+        else:
+            ranked = await asyncio.to_thread(rank, candidates, shown, policy, now)
+        return noted(ranked, contest)
+
+    async def screened(self, ranked: Ranked) -> None:
+        """Long texts are read by the screen before the safety ladder asks: meanwhile others have their turn."""
+        texts = [
+            f"{one.title}\n{one.payload}" if one.title else one.payload
+            for one in (scored.candidate for scored in ranked.ranked)
+        ]
+        if sum(map(len, texts)) > LONG_SCREENED:
+            await asyncio.to_thread(read_ahead, texts)
+
+    @property
+    def version(self) -> str:
+        """What packets are built from now: the index, and the marks over it."""
+        return self._props.marks.effective(self._library.version)
+
+    def effective(self, found: Found) -> Found:
+        """What was found, under the name of what it will be ranked with: the marks as they are now."""
+        version = self._props.marks.effective(found.index_version)
+        return found if version == found.index_version else msgspec.structs.replace(found, index_version=version)
 
     def muted(self, runtime: SessionRuntime) -> bool:
         """Whether the user muted the whole workspace for now."""
@@ -142,14 +171,20 @@ class Stage:
     async def audience(self, runtime: SessionRuntime, sure: Ranked, found: Found) -> Audience:
         """Whom the packet is for, and what holds in the index now."""
         digests = {scored.candidate.memory_id: scored.candidate.record_digest for scored in sure.ranked}
-        if found.degraded or self._library.version != found.index_version:  # else the index holds what was found
+        if found.degraded or self.version != found.index_version:  # else the index holds what was found
             digests = await self._library.digests(list(digests), runtime.scope)
+        props, marks = self._props, self._props.marks
         return Audience(
             scope=runtime.scope,
-            index_version=self._library.version,
+            index_version=self.version,
             digests=digests,
-            muted=self._props.marks.muted(self._now()),
-            muted_kinds=self._props.marks.workspaces.kinds(runtime.scope.workspace, self._now()),
+            muted=marks.muted(self._now()),
+            muted_kinds=marks.workspaces.kinds(runtime.scope.workspace, self._now()),
+            corrected=marks.corrected,
+            quarantined=marks.quarantined,
+            approved=props.approved(digests),
+            evidenced=props.evidenced(digests),
+            stages=props.stages(),
             surface_available=self.surface(runtime),
             degraded=found.degraded,
             context_version=runtime.context_version,
@@ -160,7 +195,7 @@ class Stage:
         """What the adviser says about the best record, checked against what is true now. One that takes its time holds
         up every session: it is not heard again, and from then on our own is asked."""
         best = sure.ranked[0]
-        limit = ceiling(best.candidate)
+        limit = ceiling(best.candidate, audience.evidenced, audience.stages)
         occasion = msgspec.structs.replace(occasion, limit=limit, degraded=audience.degraded)
         adviser, micros = self.adviser, self._props.clock.micros
         asked = micros()
@@ -269,7 +304,7 @@ class Stage:
             items, advice = await self._lifted(overtaken, items, runtime)
         if items is packet.items and not still:
             return packet, advice
-        draft = self.draft(runtime, packet.packet_id, packet.trigger_reason, self._library.version)
+        draft = self.draft(runtime, packet.packet_id, packet.trigger_reason, self.version)
         both = carry(packet, (*items, *still), draft, self._policy.broker, packet.created_at)
         return (packet if isinstance(both, Silence) else msgspec.structs.replace(both, carried=0)), advice
 
@@ -277,7 +312,7 @@ class Stage:
         """Carry-over: the same items, checked again, built and audited at the current context version."""
         old = slot.packet
         items, advice = await self._lifted(old, await self.recheck(old.items, runtime), runtime)
-        draft = self.draft(runtime, old.packet_id, old.trigger_reason, self._library.version)
+        draft = self.draft(runtime, old.packet_id, old.trigger_reason, self.version)
         draft = msgspec.structs.replace(draft, rested=runtime.rested_since(old.context_cursor))
         built = carry(old, items, draft, self._policy.broker, self._now())
         walk = Pass(segment=None, trigger="carry-over", outcome=built, advice=advice)
@@ -292,7 +327,7 @@ class Stage:
     ) -> tuple[tuple[PacketItem, ...], Advice | None]:
         """More of the first item, one rung and once, where the agent hesitates more than when `packet` was built, which
         nobody has claimed."""
-        policy, version, now = self._policy.broker, self._library.version, self._now()
+        policy, version, now = self._policy.broker, self.version, self._now()
         if not may_rise(packet, items, runtime.hesitation, policy.activation):
             return items, None
         found = await self._library.snapshot(now).by_id([items[0].memory_id], runtime.scope)
@@ -323,9 +358,10 @@ class Stage:
         same = [c for c in candidates if digests[c.memory_id] == c.record_digest]
         again = [item.memory_id for item in items if shows_more(item, runtime.told)]
         left = rank(same, self.shown(runtime, again), self._policy.rank, now).ranked
-        found = Found(candidates=(), arms=(), statistics=EMPTY, index_version=self._library.version)
+        found = Found(candidates=(), arms=(), statistics=EMPTY, index_version=self.version)
         sure = Ranked(ranked=left)
         audience = await self.audience(runtime, sure, found)
+        await self.screened(sure)
         verdict = judge(sure, self.proposal(sure, runtime, found.index_version), audience, self._rules, now)
         kept = {scored.candidate.memory_id for scored in verdict.kept}
         return tuple(item for item in items if item.memory_id in kept)
@@ -336,9 +372,10 @@ class Stage:
         return self._props.owner(scope.session_id, scope.agent_id, runtime.cursor, runtime.step)
 
     def _entry(self, walk: Pass, runtime: SessionRuntime) -> AuditEntry:
-        version = self._library.version if walk.found is None else walk.found.index_version
+        version = self.version if walk.found is None else walk.found.index_version
         versions = self._versions(version, runtime) | ({"holdout": walk.draw} if walk.draw else {})
-        return of_pass(walk, self.owner(runtime), state_text(runtime.gate), versions, self._now())
+        entry = of_pass(walk, self.owner(runtime), state_text(runtime.gate), versions, self._now())
+        return msgspec.structs.replace(entry, evidence=runtime.evidence) if runtime.evidence else entry
 
     def _versions(self, index_version: str, runtime: SessionRuntime) -> dict[str, str]:
         """The ids of everything that shaped a decision, the attention that the session is given among them."""
@@ -347,21 +384,3 @@ class Stage:
 
     def _now(self) -> int:
         return self._props.clock.now()
-
-
-class Props:
-    """What the stage borrows: clock and install key, who owns an entry, rollouts and mutes."""
-
-    def __init__(
-        self,
-        clock: Clock,
-        key: bytes,
-        owner: Callable[[str, str, ContextCursor, int], Owner],
-        rollouts: Rollouts,
-        marks: Marks,
-    ) -> None:
-        self.clock = clock
-        self.key = key
-        self.owner = owner
-        self.rollouts = rollouts
-        self.marks = marks

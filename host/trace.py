@@ -17,7 +17,7 @@ from host.contracts import Advice, MemoryPacket, Outcome, Pass, Silence
 from recall.contracts import ContextCursor, Frozen, Millis, Scored, Segment
 
 MILLION = 1_000_000
-DOORS = ("evidence", "answer")  # of the confidence gate, as it names them
+DOORS = ("evidence", "answer", "episode")  # of the confidence gate, as it names them
 
 
 class Owner(Frozen, frozen=True, kw_only=True):
@@ -114,31 +114,18 @@ def of_event(kind: AuditKind, outcome: str, reason: str, owner: Owner, now: Mill
 
 def of_policy(outcome: str, reason: str, workspace_ref: str, now: Millis) -> AuditEntry:
     """The entry of a workspace's setting that a person changed: of no session. The workspace goes by its keyed name."""
-    return AuditEntry(
-        audit_id="",
-        at=now,
-        session_ref="",
-        agent_ref="",
-        cursor=None,
-        kind=AuditKind.POLICY,
-        outcome=outcome,
-        reason=reason,
-        note=workspace_ref,
-    )
+    return msgspec.structs.replace(_of_nobody(AuditKind.POLICY, outcome, reason, now), note=workspace_ref)
 
 
 def of_feedback(verb: str, memory_id: str | None, now: Millis) -> AuditEntry:
     """The entry of what a person decided about, or said of, a memory: of no session, no text."""
+    return msgspec.structs.replace(_of_nobody(AuditKind.FEEDBACK, verb, verb, now), memory_id=memory_id)
+
+
+def _of_nobody(kind: AuditKind, outcome: str, reason: str, now: Millis) -> AuditEntry:
+    """A bare entry of no session."""
     return AuditEntry(
-        audit_id="",
-        at=now,
-        session_ref="",
-        agent_ref="",
-        cursor=None,
-        kind=AuditKind.FEEDBACK,
-        outcome=verb,
-        reason=verb,
-        memory_id=memory_id,
+        audit_id="", at=now, session_ref="", agent_ref="", cursor=None, kind=kind, outcome=outcome, reason=reason
     )
 
 

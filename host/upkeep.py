@@ -26,4 +26,5 @@ async def let_idle_go(parts: Parts) -> None:
     while True:
         await asyncio.sleep(ROUND_SECONDS)
         for runtime in parts.sessions.idle_since(parts.clock.now() - IDLE_MS):
+            parts.sessions.endings.ended(runtime.scope.session_id)
             parts.sessions.let_go(runtime)

@@ -2,6 +2,7 @@
 a person's decision leaves an entry in the audit.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from governance.errors import AuditUnavailable
@@ -20,6 +21,7 @@ from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
 Table = Mapping[str, Handler]
+LONG_WORDS = 4_096  # characters that are screened without leaving the loop
 MAX_TEXT = 32_768  # characters
 MAX_TITLE = 200
 MAX_TAGS, MAX_TAG = 32, 192
@@ -123,6 +125,13 @@ def cleaned(words: Words) -> Clean:
     )
 
 
+async def clean(words: Words) -> Clean:
+    """`cleaned`; long words are read on a worker thread, so that others have their turn."""
+    if len(words.text) <= LONG_WORDS:
+        return cleaned(words)
+    return await asyncio.to_thread(cleaned, words)
+
+
 def in_future(expires: Millis | None, now: Millis) -> None:
     """Raises ProtocolFault for an end that has come already."""
     if expires is not None and not now < expires <= 2**53:
@@ -154,6 +163,13 @@ async def put(parts: Parts, record: MemoryRecord, seen: MemoryLocator, scope: Ru
     if parts.engine is not None and done.record_digest != seen.record_digest:
         parts.engine.forget([seen.record_digest])  # a vector tells something of its text
     return done
+
+
+async def still_let(parts: Parts, before: MemoryLocator, now: MemoryLocator) -> None:
+    """What a person let through in these words stays let through when a mark of it changes, a pin for one."""
+    if parts.marks.admits(before.memory_id, before.record_digest) and now.record_digest != before.record_digest:
+        await parts.marks.approve(before.memory_id, now.record_digest, parts.clock.now())
+        await parts.library.reconsider([before.memory_id])
 
 
 async def noted(parts: Parts, verb: str, memory_ids: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from collections import Counter, deque
 from host import protocol
 from host.connection import Methods, Peer, Reply, Shell, nothing, settle
 from host.errors import ProtocolFault
+from host.hushed import hushed
 from host.namespace import MARK, PROTOCOL, name
 from host.protocol import Feed, Malformed, Message, Request, TooLarge, decode_params, refusal
 from host.sockets import credentials
@@ -218,10 +219,10 @@ class Connection(asyncio.Protocol):
                 await self._answer(message)
             case Malformed():
                 self._all.counts[message.kind] += 1
-                await self._write(protocol.fault(message.id, message.fault()))
+                await self._write(protocol.fault(message.id, hushed(message.fault())))
             case TooLarge():
                 self._all.counts["frame-too-large"] += 1
-                await self._write(protocol.fault(None, message.fault()))
+                await self._write(protocol.fault(None, hushed(message.fault())))
                 self._linger()
         self._busy = False
 
@@ -243,7 +244,7 @@ class Connection(asyncio.Protocol):
             return reply, protocol.result(request.id, reply.result)
         except ProtocolFault as fault:
             self._all.counts[fault.kind] += 1
-            return None, protocol.fault(request.id, fault)
+            return None, protocol.fault(request.id, hushed(fault))
         except Exception as error:  # noqa: BLE001  (boundary: a connection; answered, then closed)
             self._all.counts["internal"] += 1
             self._all.shell.log.error("request.failed", method=request.method, error=type(error).__name__)

@@ -116,6 +116,12 @@ class Catalogue:
         if asked:
             await self.take_in(asked)
 
+    async def look_again(self, paths: Iterable[str]) -> None:
+        """Begin to look again at files; nobody waits for it."""
+        asked = await asyncio.to_thread(self.adopted.named, tuple(paths))
+        if asked:
+            self._chores.begin(self._take_in(asked))
+
     async def take_in(self, asked: Mapping[str, Names], patience_seconds: float | None = None) -> None:
         """Bring the index up to what these roots (by real path) are now. Raises IndexFault, sqlite3.DatabaseError.
 

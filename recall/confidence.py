@@ -20,7 +20,8 @@ result and call are a window of their own then, and names count once, not in par
 rule himself, so the bar of such a prompt is higher.
 
 Terms of records that the window was given already count a quarter: a second record has to bring evidence of its own.
-*Answer*: the user's prompt is explained by one record (`recall/answer.py`). How the numbers were found:
+*Answer*: the user's prompt is explained by one record (`recall/answer.py`). Where no door opens, an episode may speak
+that its source met exactly; it is weighed with nothing and takes nobody's place. How the numbers were found:
 docs/explanation/calibration.md.
 """
 
@@ -34,6 +35,7 @@ from msgspec import Meta
 
 from recall.answer import AnswerPolicy, answered, evidential, part, things, wholes
 from recall.background import Background
+from recall.came_up import came_up, parted
 from recall.contracts import Cue, Frozen, Noise, Ranked, Scored, SegmentKind, TermStatistics
 
 Positive = Annotated[float, Meta(gt=0)]
@@ -96,15 +98,18 @@ def confident(ranked: Ranked, cue: Cue, noise: Noise, statistics: TermStatistics
     """The one record worth a word, or none: `ranked` keeps at most one; `weighed` holds all, best first; `votes` the
     top ones by z."""
     scale = _Scale(cue, noise, statistics, bar)
-    weighed = sorted((_weigh(one, ranked.told, scale) for one in ranked.ranked), key=_best_first)
+    records, episodes = parted(ranked.ranked, bar.policy.theta / ConfidencePolicy().theta)
+    weighed = sorted((_weigh(one, ranked.told, scale) for one in records), key=_best_first)
     chosen = _evident(weighed, cue, scale) or _named(weighed, ranked.told, cue, scale)
     if chosen is None:
         chosen = answered([one.scored for one in weighed], cue, statistics, bar.policy.answer, bar.background)
+    if chosen is None and cue.segment_kind is not None:
+        chosen = came_up(episodes)
     return Ranked(
         ranked=() if chosen is None else (chosen,),
         dropped=ranked.dropped,
         votes=_votes(weighed, scale),
-        weighed=tuple(one.scored for one in weighed),
+        weighed=(*(one.scored for one in weighed), *episodes),
         told=ranked.told,
     )
 

@@ -12,15 +12,17 @@ import msgspec
 
 from recall.analyzer import terms
 from recall.canonical import bytes_digest
-from recall.contracts import Flag, Frozen, MemoryRecord, Millis, Origin, RecordState, ScopeRef, Status
+from recall.contracts import Flag, Frozen, MemoryRecord, Millis, Origin, RecordState, ScopeRef, Status, consolidated
 from recall.documents import Document, Unreadable
 from recall.files import FileRecord, Finding, parse
 from recall.markers import FileHome
 
 INDEXED = 262_144  # characters of a record's text that can be found: a longer one is no memory but a file
 TITLE_WEIGHT = 2  # a word of the title counts as often as that many in the text
+SEARCHED, ASIDE = 1, 2  # what `eligible` says of a record that may be proposed: for its words, or by its own source
 KEPT_OUT = frozenset({Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED})
 _pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(MemoryRecord).decode
 
 Span = tuple[int, int, int, int]  # line start, line end, byte start, byte end
 
@@ -34,7 +36,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     digest: str
     mark: str
     legacy: bool
-    eligible: bool
+    eligible: int
     pinned: bool
     priority: int | None
     created: Millis
@@ -116,10 +118,14 @@ class FileChange(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Guard:
     """Which texts are never proposed to a pass, and by which rules (`id`): supplied by the composition root, for the
-    screen lives above us. A poisoned record must not take the place of a good one."""
+    screen lives above us. A poisoned record must not take the place of a good one. `admits`: a record, by its id and
+    digest, that a person let through all the same. `clean`: a text as the index may hold it: what a file says that is
+    no memory (a password) stays in the file."""
 
     id: str = "open"
     keeps_out: Callable[[str], bool] = lambda text: False
+    admits: Callable[[str, str], bool] = lambda memory_id, digest: False
+    clean: Callable[[str], str] = lambda text: text
 
 
 OPEN = Guard()
@@ -137,9 +143,10 @@ def changed(
     moved: list[tuple[int, Span]] = []
     kept: set[int] = set()
     for one in parsed.records:
-        before = known.get(one.record.memory_id)
-        if before is None or before.mark != _mark(_pack(one.record)):
-            added.append(entry(one.record, one.locator.record_digest, _span(one), guard))
+        record = _cleaned(one.record, guard)
+        before = known.get(record.memory_id)
+        if before is None or before.mark != _mark(_pack(record)):
+            added.append(entry(record, one.locator.record_digest, _span(one), guard))
             continue
         kept.add(before.row)
         if before.span != _span(one):
@@ -155,6 +162,14 @@ def changed(
         dropped=tuple(row for row in everything if row not in kept),
         seen=everything,
     )
+
+
+def _cleaned(record: MemoryRecord, guard: Guard) -> MemoryRecord:
+    title = record.title and guard.clean(record.title)
+    text, tags = guard.clean(record.text), tuple(map(guard.clean, record.tags))
+    if (title, text, tags) == (record.title, record.text, record.tags):
+        return record
+    return msgspec.structs.replace(record, title=title, text=text, tags=tags)
 
 
 def entry(record: MemoryRecord, digest: str, span: Span, guard: Guard = OPEN) -> Entry:
@@ -173,9 +188,7 @@ def entry(record: MemoryRecord, digest: str, span: Span, guard: Guard = OPEN) ->
         digest=digest,
         mark=_mark(body),
         legacy=record.state is RecordState.LEGACY,
-        eligible=record.status is Status.ACTIVE
-        and KEPT_OUT.isdisjoint(record.flags)
-        and not guard.keeps_out(f"{record.title or ''}\n{record.text}"),
+        eligible=_eligible(record, guard),
         pinned=record.pinned,
         priority=record.priority,
         created=record.created_at,
@@ -187,6 +200,31 @@ def entry(record: MemoryRecord, digest: str, span: Span, guard: Guard = OPEN) ->
         counts=bytes([min(count, 255) for _, count in often]),
         body=body,
     )
+
+
+def _eligible(record: MemoryRecord, guard: Guard) -> int:
+    """Whether it may be proposed, and how. Episodes are many and repeat themselves: they stay out of what others are
+    weighed by."""
+    if record.status is not Status.ACTIVE or not KEPT_OUT.isdisjoint(record.flags):
+        return 0
+    if guard.keeps_out(f"{record.title or ''}\n{record.text}"):
+        return 0
+    return ASIDE if consolidated(record) else SEARCHED
+
+
+def admitted(change: FileChange, guard: Guard) -> FileChange:
+    """The change with what a person let through: asked where the index is written, whoever read the file."""
+    if not any(not one.eligible and guard.admits(one.memory_id, one.digest) for one in change.added):
+        return change
+    return msgspec.structs.replace(change, added=tuple(_admitted(one, guard) for one in change.added))
+
+
+def _admitted(one: Entry, guard: Guard) -> Entry:
+    if one.eligible or not guard.admits(one.memory_id, one.digest):
+        return one
+    record = _unpack(one.body)
+    flags = tuple(flag for flag in record.flags if flag is not Flag.QUARANTINED)
+    return msgspec.structs.replace(one, eligible=_eligible(msgspec.structs.replace(record, flags=flags), OPEN))
 
 
 def _count(one: tuple[str, int]) -> int:

@@ -2,7 +2,8 @@
 
 A record begins at a marker line (`recall.markers`) and runs to the next marker or the end of the file, blank lines
 trimmed. A file without markers is *legacy*: split at ATX headings, read-only. Everything doubtful fails closed for the
-record concerned (or the file, where it cannot be known which) and is reported as a `Finding`; nothing is renumbered.
+record concerned (or the file, where it cannot be known which) and is reported as a `Finding`; nothing is renumbered
+(invariant 3).
 
 Line ends are CRLF, LF or CR, mixed as they come. A byte-order mark is tolerated and left alone; none is ever added.
 """

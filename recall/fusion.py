@@ -2,8 +2,9 @@
 
 An arm's scores are taken as shares of its best one, after the filters, and added with `lexical` of the weight for the
 lexical arm. Stretching them from worst to best would make much of small differences; plain reciprocal rank lets a weak
-arm sink a good one (docs/explanation/retrieval.md). What each arm said in absolute terms is kept beside: the confidence
-gate needs it. Pure.
+arm sink a good one (docs/explanation/retrieval.md). An arm that knows one kind of memory alone takes no weight from
+those that know all: its find counts as far as they say less of it. What each arm said in absolute terms is kept beside:
+the confidence gate needs it. Pure.
 """
 
 from collections import defaultdict
@@ -13,6 +14,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from recall.contracts import Candidate, Frozen, SourceName
+
+OF_A_KIND = frozenset({SourceName.EPISODIC, SourceName.SEMANTIC, SourceName.PROCEDURAL})
+ALONE = 0.5  # what an arm of one kind counts beside the others
 
 
 class FusionPolicy(Frozen, frozen=True, kw_only=True):
@@ -53,6 +57,9 @@ def _best(groups: Mapping[str, Sequence[Candidate]]) -> dict[SourceName, float]:
 
 
 def _weights(sources: Sequence[SourceName], policy: FusionPolicy) -> dict[SourceName, float]:
+    of_all = [source for source in sources if source not in OF_A_KIND]
+    if 0 < len(of_all) < len(sources):
+        return dict.fromkeys(sources, ALONE) | _weights(of_all, policy)
     if len(sources) < 2:
         return dict.fromkeys(sources, 1.0)
     others = max(1, len(sources) - (SourceName.LEXICAL in sources))
@@ -70,10 +77,12 @@ def _fused(group: Sequence[Candidate], best: Mapping[SourceName, float], weights
             scores={one.source: one.score},
             reasons=one.reasons,
         )
-    relevance = 0.0
-    for one in {one.source: one for one in reversed(group)}.values():  # an arm that names it twice says it once
+    shares: dict[SourceName, float] = {}
+    for one in reversed(group):  # an arm that names it twice says it once
         high = best[one.source]
-        relevance += weights[one.source] * (max(0.0, one.score) / high if high > 0 else 0.0)
+        shares[one.source] = weights[one.source] * (max(0.0, one.score) / high if high > 0 else 0.0)
+    of_kind = max((share for source, share in shares.items() if source in OF_A_KIND), default=0.0)
+    relevance = max(of_kind, sum(share for source, share in shares.items() if source not in OF_A_KIND))
     return Fused(
         candidate=next((one for one in group if one.source is SourceName.LEXICAL), group[0]),
         relevance=relevance,

@@ -119,6 +119,19 @@ def scopes(connection: sqlite3.Connection) -> frozenset[ScopeRef]:
 # -- files
 
 
+def reconsider(connection: sqlite3.Connection, memory_ids: Sequence[str]) -> list[str]:
+    """Have these records compared anew with whatever keeps records out, though their files are as they were; the paths
+    of the files."""
+    ids = _array(memory_ids)
+    connection.execute("UPDATE record SET mark = '' WHERE memory_id IN (SELECT value FROM json_each(?))", (ids,))
+    where = "id IN (SELECT file FROM record WHERE memory_id IN (SELECT value FROM json_each(?)))"
+    connection.execute(f"UPDATE file SET stamp = '' WHERE {where}", (ids,))
+    rows = connection.execute(
+        f"SELECT t.folder || '/' || f.relative FROM file f JOIN root t ON t.id = f.root WHERE f.{where}", (ids,)
+    )
+    return [path for (path,) in rows]
+
+
 def known_files(
     connection: sqlite3.Connection, root: int, names: Collection[str] | None = None
 ) -> dict[str, KnownFile]:

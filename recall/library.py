@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from recall import records
+from recall import indexing, records
 from recall.adopted import Asked
 from recall.catalogue import PATIENCE_SECONDS, Catalogue
 from recall.contracts import MemoryLocator, MemoryRecord, Millis, Rebuildable, RuntimeScope, visible
@@ -69,6 +69,15 @@ class Library:
     async def refresh(self, *paths: str) -> None:
         """Look again at roots or at files below them, whatever their stamps say. Raises IndexFault."""
         await self._catalogue.refresh(paths)
+
+    async def look_again(self, *paths: str) -> None:
+        """Have files looked at again that were seen to differ from the index, without waiting for it."""
+        await self._catalogue.look_again(paths)
+
+    async def reconsider(self, memory_ids: Sequence[str]) -> None:
+        """Compare these records anew with what the guard keeps out and admits. Raises IndexFault."""
+        paths = await self._database.write(lambda connection: indexing.reconsider(connection, memory_ids))
+        await self.refresh(*paths)
 
     async def rebuild(self) -> None:
         """Make the index anew beside the one in use, and swap it in. Raises IndexFault when that cannot be done now."""

@@ -36,20 +36,20 @@ DEPTH_TERMS = 24  # terms from which it is no more than that
 COMPLETIONS = 16  # terms that a word still being typed may stand for
 PARTIAL = 0.5  # what such a term counts, beside a whole one
 SATURATION, LENGTH = 1.1, 0.8  # BM25's k1 and b, chosen on the development sets
-_RECORD = (
+RECORD = (
     "SELECT r.id, r.digest, r.terms, r.body, f.relative, f.version, r.memory_id, t.provider, r.line_start, r.byte_start"
     " FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
 )
-_SCORED = _RECORD.replace("r.byte_start", "r.byte_start, r.counts, r.length")
+_SCORED = RECORD.replace("r.byte_start", "r.byte_start, r.counts, r.length")
 _POSTINGS = "SELECT (SELECT group_concat(rowid) FROM posting WHERE posting MATCH j.value) FROM json_each(?) j"
 _TIMED = (
     "SELECT id, terms FROM record WHERE scope = ? AND searchable = 1"
     " AND (valid_from IS NOT NULL OR expires IS NOT NULL) AND (valid_from > ? OR expires <= ?)"
 )
-_HELD = _RECORD.replace("r.byte_start", "r.byte_start, t.folder")
-RELATIVE, FOLDER = 4, 10  # places in a row of `_RECORD`, of `_HELD`
+_HELD = RECORD.replace("r.byte_start", "r.byte_start, t.folder")
+RELATIVE, FOLDER = 4, 10  # places in a row of `RECORD`, of `_HELD`
 Held = dict[int, dict[str, int]]  # scope row -> term -> in how many records it is
-Row = Sequence[Any]  # of `_RECORD`, `_SCORED` or `_HELD`
+Row = Sequence[Any]  # of `RECORD`, `_SCORED` or `_HELD`
 unpack = msgspec.msgpack.Decoder(MemoryRecord).decode
 
 
@@ -122,7 +122,7 @@ def by_id(connection: sqlite3.Connection, memory_ids: Sequence[str], view: View)
     found: dict[str, Candidate] = {}
     for scope in seen_scopes(connection, view.scope):
         for row in connection.execute(
-            _RECORD + " WHERE r.memory_id IN (SELECT value FROM json_each(?)) AND +r.scope = ? AND r.standing = 'live'",
+            RECORD + " WHERE r.memory_id IN (SELECT value FROM json_each(?)) AND +r.scope = ? AND r.standing = 'live'",
             (json.dumps(list(memory_ids)), scope[0]),
         ):
             found.setdefault(row[6], of_kind(row))
@@ -138,7 +138,7 @@ def eligible(connection: sqlite3.Connection, rows: Sequence[int], of: int, view:
     held = {
         row[0]: row
         for row in connection.execute(
-            _RECORD + " WHERE r.id IN (SELECT value FROM json_each(?)) AND r.searchable = 1"
+            RECORD + " WHERE r.id IN (SELECT value FROM json_each(?)) AND r.searchable = 1"
             " AND +r.scope IN (SELECT value FROM json_each(?))",
             (json.dumps(list(rows)), json.dumps(sight.scopes)),
         )
@@ -151,7 +151,7 @@ def pinned(connection: sqlite3.Connection, limit: int, view: View) -> list[Candi
     """Eligible pinned records: priority -1 first, then the higher priority, then the newer, then by id."""
     sight = _sight(connection, view)
     rows = connection.execute(
-        _RECORD + " WHERE r.pinned = 1 AND r.searchable = 1 AND r.scope IN (SELECT value FROM json_each(?))"
+        RECORD + " WHERE r.pinned = 1 AND r.searchable = 1 AND r.scope IN (SELECT value FROM json_each(?))"
         " AND r.id NOT IN (SELECT value FROM json_each(?))"
         " ORDER BY r.priority IS NOT -1, coalesce(r.priority, 0) DESC, r.created DESC, r.memory_id LIMIT ?",
         (json.dumps(sight.scopes), json.dumps(list(sight.untimely)), limit),

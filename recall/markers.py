@@ -1,4 +1,5 @@
-"""The marker line that begins a record in a memory file, and its attributes (M-06). Pure.
+"""The marker line that begins a record in a memory file, and its attributes (M-06). Pure. Invariant 3 lives in it: the
+id stands in the text, and moves with it.
 
     <!-- memory:mem_0123456789abcdef0123456789abcdef kind="semantic" tags=["ci"] -->
 

@@ -15,11 +15,25 @@ from functools import cached_property
 from itertools import chain
 from typing import Annotated, NamedTuple
 
+import msgspec
 from msgspec import Meta
 from rapidfuzz import fuzz, utils
 
 from recall.analyzer import distinct
-from recall.contracts import Candidate, Drop, Flag, Frozen, Millis, Ranked, Scope, Scored, Shown, Status, visible
+from recall.contracts import (
+    Candidate,
+    Drop,
+    Flag,
+    Frozen,
+    Millis,
+    Ranked,
+    Scope,
+    Scored,
+    Shown,
+    Status,
+    consolidated,
+    visible,
+)
 from recall.contradiction import Reading, contradicts, reading
 from recall.fusion import Fused, FusionPolicy, fuse
 from recall.providers import held_by
@@ -42,6 +56,7 @@ class DropReason(StrEnum):
     QUARANTINED = "quarantined"
     CORRECTED = "corrected"
     MUTED = "muted"
+    OVERRULED = "overruled"  # it was inferred, and a person says otherwise
     CONTRADICTED = "contradicted"  # a newer record says otherwise
     ALREADY_SHOWN = "already-shown"  # in this context window
     HELD_OUT = "held-out"  # in this context window, to measure what handing over does
@@ -61,9 +76,10 @@ Weight = Annotated[float, Meta(ge=0, le=1)]
 class RankPolicy(Frozen, frozen=True, kw_only=True):
     """Weights of the ranking score (each signal is in [0, 1]), duplicate bounds and budgets."""
 
-    id: str = "rank_pre_v2"
+    id: str = "rank_pre_v3"
     relevance: Weight = 0.7
     salience: Weight = 0.1
+    usage: Weight = 0.1
     novelty: Weight = 0.05
     recency: Weight = 0.05
     closeness: Weight = 0.05
@@ -123,12 +139,14 @@ def rank(candidates: Sequence[Candidate], shown: Shown, policy: RankPolicy, now:
     told = frozenset().union(*(said.terms for said in given))
     fused, conflicts = fuse(_allowed(candidates, shown, now, dropped), policy.fusion)
     dropped += [Drop(id=memory_id, reason=DropReason.INDEX_CONFLICT) for memory_id in conflicts]
-    scored = sorted((_scored(one, told, policy, now) for one in fused), key=_best_first)
-    read = _read(scored)
+    scored = sorted((_raised(_scored(one, told, policy, now), shown, policy) for one in fused), key=_best_first)
+    episodes = _read(one for one in scored if consolidated(one.candidate))  # they take nobody's place
+    read = _read(one for one in scored if not consolidated(one.candidate))
     near = _near(read, min(RELATED, policy.same_topic))
     standing = _without_contradicted(read, near, dropped)
     fresh = _unseen(standing, shown, given, policy, dropped)
-    kept = _within(_distinct_texts(fresh, near, policy, dropped), policy, dropped)
+    came_up = [one.scored for one in _unseen(episodes, shown, given, policy, dropped)]
+    kept = _within([*_distinct_texts(fresh, near, policy, dropped), *came_up], policy, dropped)
     return Ranked(
         ranked=tuple(kept),
         dropped=tuple(sorted(dropped, key=lambda drop: (drop.id, drop.reason))),
@@ -163,6 +181,12 @@ def _scored(one: Fused, told: frozenset[str], policy: RankPolicy, now: Millis) -
     return Scored(candidate=one.candidate, score=score, reasons=one.reasons, confidences=one.confidences)
 
 
+def _raised(one: Scored, shown: Shown, policy: RankPolicy) -> Scored:
+    """The candidate with what its use says for it."""
+    used = shown.used.get(one.candidate.memory_id, 0.0)
+    return msgspec.structs.replace(one, score=one.score + policy.usage * used) if used else one
+
+
 def _score(candidate: Candidate, relevance: float, policy: RankPolicy, now: Millis) -> float:
     importance = 50 if candidate.importance is None else candidate.importance
     priority = candidate.priority if candidate.priority is not None and candidate.priority >= 0 else 50
@@ -189,7 +213,7 @@ def _invalid(candidate: Candidate, shown: Shown, now: Millis) -> DropReason | No
         return DropReason.EXPIRED
     if candidate.valid_from is not None and candidate.valid_from > now:
         return DropReason.NOT_YET_VALID
-    if Flag.QUARANTINED in candidate.flags:
+    if Flag.QUARANTINED in candidate.flags or candidate.memory_id in shown.quarantined:
         return DropReason.QUARANTINED
     if Flag.CORRECTED in candidate.flags or candidate.memory_id in shown.corrected:
         return DropReason.CORRECTED

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recall.contracts import Frozen, MemoryLocator, MemoryRecord, RecordState, RuntimeScope
-from recall.entries import Span
+from recall.entries import ASIDE, Span
 from recall.files import Finding
 from recall.lookup import seen_scopes, unpack
 
@@ -93,7 +93,7 @@ def located(connection: sqlite3.Connection, root: str, relative: str) -> tuple[M
         _PLACED + " WHERE t.path = ? AND f.relative = ? AND r.standing != 'conflict' ORDER BY r.byte_start",
         (root, relative),
     )
-    return tuple(_locator(row) for row in rows)
+    return tuple(locator(row) for row in rows)
 
 
 def file_digest(connection: sqlite3.Connection, root: str, relative: str) -> str | None:
@@ -144,7 +144,7 @@ def one(connection: sqlite3.Connection, memory_id: str, scope: RuntimeScope) -> 
     ).fetchone()
     if row is None:
         return None
-    return Placed(record=unpack(row[9]), locator=_locator(row), root=row[10], relative=row[2])
+    return Placed(record=unpack(row[9]), locator=locator(row), root=row[10], relative=row[2])
 
 
 def existing(connection: sqlite3.Connection, ids: Sequence[str]) -> set[str]:
@@ -209,7 +209,8 @@ def status(connection: sqlite3.Connection, version: str) -> LibraryStatus:
 
 
 def _by_ids(connection: sqlite3.Connection, select: str, ids: Iterable[str], scope: RuntimeScope | None) -> list[Any]:
-    where = " WHERE r.searchable = 1 AND r.memory_id IN (SELECT value FROM json_each(?))"
+    live = f"(r.searchable = 1 OR r.eligible = {ASIDE} AND r.standing = 'live')"
+    where = f" WHERE {live} AND r.memory_id IN (SELECT value FROM json_each(?))"
     asked = json.dumps(list(ids))
     if scope is None:
         return connection.execute(select + where, (asked,)).fetchall()
@@ -220,7 +221,8 @@ def _scopes(connection: sqlite3.Connection, scope: RuntimeScope) -> str:
     return json.dumps([row[0] for row in seen_scopes(connection, scope)])
 
 
-def _locator(row: Sequence[Any]) -> MemoryLocator:
+def locator(row: Sequence[Any]) -> MemoryLocator:
+    """Where the record stands that a row begins with, as this module's questions begin."""
     memory_id, folder, relative, version, line_start, line_end, byte_start, byte_end, digest = row[:9]
     return MemoryLocator(
         memory_id=memory_id,

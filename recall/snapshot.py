@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from recall import lookup
+from recall.aside import aside
 from recall.contracts import Candidate, Database, Millis, RuntimeScope, ScopeRef, TermStatistics, visible
 from recall.errors import ArmUnavailable, IndexFault
 from recall.hot import Hot
@@ -78,6 +79,10 @@ class Snapshot:
     async def by_id(self, memory_ids: Sequence[str], scope: RuntimeScope) -> Sequence[Candidate]:
         """Visible records by id, whatever their status, in the order asked. Raises IndexFault."""
         return await self._ask(lambda connection: lookup.by_id(connection, memory_ids, self._view(scope)))
+
+    async def aside(self, scope: RuntimeScope) -> Sequence[Candidate]:
+        """Live episodes, which no search by words finds, newest first. Raises IndexFault."""
+        return await self._ask(lambda connection: aside(connection, self._view(scope)))
 
     async def pinned(self, scope: RuntimeScope, limit: int) -> Sequence[Candidate]:
         """Eligible pinned records, priority -1 first, then by priority and age. Raises IndexFault."""

@@ -11,7 +11,7 @@ from typing import Any
 from recall.contracts import Flag, Frozen, MemoryLocator, MemoryRecord, Millis, RuntimeScope, Status, visible_scopes
 from recall.lookup import View, seen_scopes, unpack
 from recall.rank import DropReason
-from recall.records import Reported
+from recall.records import Reported, locator
 
 LOOKED_AT = 2_000  # records aside that one search looks at, the newest first
 NAMED = 20  # of them are named
@@ -19,17 +19,27 @@ SHARE = 0.5  # of the query's terms that such a record must hold
 MOST_REPORTED = 1_000
 
 _WALK = (
-    "SELECT r.id, r.memory_id, f.relative, f.version, r.line_start, r.line_end, r.byte_start, r.byte_end, r.digest,"
-    " r.body, t.folder, t.provider, r.eligible FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
+    "SELECT r.memory_id, t.folder, f.relative, f.version, r.line_start, r.line_end, r.byte_start, r.byte_end, r.digest,"
+    " r.id, r.body, t.provider, r.eligible FROM record r JOIN file f ON f.id = r.file JOIN root t ON t.id = f.root"
     " WHERE r.id > ? AND r.standing = 'live' AND r.scope IN (SELECT value FROM json_each(?)) ORDER BY r.id LIMIT ?"
 )
 _ASIDE = "SELECT memory_id, terms, body, standing FROM record WHERE scope = ?"
-_NOT_SEARCHABLE = _ASIDE + " AND searchable = 0 AND standing != 'copy' ORDER BY created DESC LIMIT ?"
+_NOT_SEARCHABLE = _ASIDE + " AND searchable = 0 AND eligible != 2 AND standing != 'copy' ORDER BY created DESC LIMIT ?"
 _UNTIMELY = (
     _ASIDE + " AND searchable = 1 AND (valid_from IS NOT NULL OR expires IS NOT NULL)"
     " AND (valid_from > ? OR expires <= ?) ORDER BY created DESC LIMIT ?"
 )
 _SEEN_ROOTS = "WITH seen AS (SELECT id, folder, path FROM root WHERE scope_kind || '~' || scope_key IN ({}))"
+
+
+_ANYWHERE = _WALK[: _WALK.index(" WHERE")]
+_BY_ID = _ANYWHERE + (
+    " WHERE r.memory_id IN (SELECT value FROM json_each(?)) AND r.standing = 'live' ORDER BY r.memory_id, r.id"
+)
+_ALL = _ANYWHERE + " WHERE r.id > ? AND r.standing = 'live' ORDER BY r.id LIMIT ?"
+_KEPT_BACK = _ANYWHERE + (
+    " WHERE r.scope = ? AND r.searchable = 0 AND r.eligible = 0 AND r.standing = 'live' ORDER BY r.created DESC LIMIT ?"
+)
 
 
 class Walked(Frozen, frozen=True, kw_only=True):
@@ -62,6 +72,27 @@ def walk(connection: sqlite3.Connection, scope: RuntimeScope, after: int, limit:
     """Live records that can be seen from there, whatever their status, in the order of their rows."""
     scopes = json.dumps([seen[0] for seen in seen_scopes(connection, scope)])
     return tuple(_walked(row) for row in connection.execute(_WALK, (after, scopes, limit)))
+
+
+def anywhere(connection: sqlite3.Connection, memory_ids: Sequence[str]) -> tuple[Walked, ...]:
+    """Live records of these ids, whosever they are: for what is done in nobody's name and shown to nobody."""
+    return tuple(_walked(row) for row in connection.execute(_BY_ID, (json.dumps(list(memory_ids)),)))
+
+
+def everything(connection: sqlite3.Connection, after: int, limit: int) -> tuple[Walked, ...]:
+    """Live records whosever they are, in the order of their rows. As `anywhere`."""
+    return tuple(_walked(row) for row in connection.execute(_ALL, (after, limit)))
+
+
+def kept_back(connection: sqlite3.Connection, scope: RuntimeScope) -> tuple[Walked, ...]:
+    """Active records that can be seen from there and are proposed to nobody, newest first: a screen or a flag keeps
+    them back."""
+    rows = [
+        _walked(row)
+        for seen in seen_scopes(connection, scope)
+        for row in connection.execute(_KEPT_BACK, (seen[0], LOOKED_AT))
+    ]
+    return tuple(one for one in rows if one.record.status is Status.ACTIVE and one.record.superseded_by is None)
 
 
 def left_out(connection: sqlite3.Connection, terms: Sequence[str], view: View) -> tuple[LeftOut, ...]:
@@ -138,17 +169,5 @@ def _reason(record: MemoryRecord, now: Millis) -> DropReason:
 
 
 def _walked(row: Sequence[Any]) -> Walked:
-    number, memory_id, relative, version, line_start, line_end, byte_start, byte_end, digest = row[:9]
-    body, folder, provider, eligible = row[9:]
-    locator = MemoryLocator(
-        memory_id=memory_id,
-        anchor_id=f"memory:{memory_id}",
-        source_file=f"{folder}/{relative}",
-        source_version=version,
-        line_start=line_start,
-        line_end=line_end,
-        byte_start=byte_start,
-        byte_end=byte_end,
-        record_digest=digest,
-    )
-    return Walked(row=number, record=unpack(body), locator=locator, provider=provider, eligible=bool(eligible))
+    number, body, provider, eligible = row[9:]
+    return Walked(row=number, record=unpack(body), locator=locator(row), provider=provider, eligible=bool(eligible))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recall import indexing, tables
 from recall.contracts import Database
 from recall.documents import PROVIDER_FILES
-from recall.entries import FileChange, Guard, Known, Place, Root
+from recall.entries import FileChange, Guard, Known, Place, Root, admitted
 from recall.indexing import Applied, KnownFile, KnownRoot
 from recall.intake import Look, changed_since, look, passed, still_gone, take
 from recall.reader import Reader, ReaderFault, ReaderSetup
@@ -158,7 +158,8 @@ class Sync:
     async def _write(self, at: _At, changes: Sequence[FileChange], gone: Sequence[str]) -> None:
         if not changes and not gone:
             return
-        applied = await self.database.write(lambda connection: indexing.apply(connection, at.known.id, changes, gone))
+        let = [admitted(change, self.guard) for change in changes]
+        applied = await self.database.write(lambda connection: indexing.apply(connection, at.known.id, let, gone))
         await self.told(applied)
         if applied.stale:  # compared before our turn; now nobody else writes
             await self._write(at, await self._analysed(at, applied.stale), ())

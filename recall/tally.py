@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from recall.contracts import RecordState, ScopeRef
-from recall.entries import Entry
+from recall.entries import SEARCHED, Entry
 
 JOURNAL = 20_000  # rows of `listing` that are kept
 _COLUMNS = (
@@ -46,7 +46,7 @@ class _Member(NamedTuple):
     row: int
     digest: str
     legacy: bool
-    eligible: bool
+    eligible: int
     standing: str  # as stored; empty: not stored yet
     searchable: bool
     shared: str  # the path below the root, of a file that a repository brings; else empty
@@ -139,7 +139,7 @@ class Tally:
             group.sort()
             conflict = memory_id in clashing or _conflicting(group)
             yield [
-                (member, ("conflict", False) if conflict else ("copy", False) if place else ("live", member.eligible))
+                (member, ("conflict", False) if conflict else ("copy", False) if place else ("live", _searched(member)))
                 for place, member in enumerate(group)
             ]
 
@@ -248,6 +248,11 @@ class Tally:
             ).fetchone()
             known = self._scope_ids[scope] = int(row[0])
         return known
+
+
+def _searched(member: _Member) -> bool:
+    """Whether a live record is found by its words: one that is kept aside is not."""
+    return member.eligible == SEARCHED
 
 
 def _conflicting(group: Sequence[_Member]) -> bool:

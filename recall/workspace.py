@@ -1,4 +1,5 @@
-"""What a workspace is: one git repository with all its worktrees, or, outside git, one folder. Runs no program.
+"""What a workspace is: one git repository with all its worktrees, or, outside git, one folder. Runs no program
+(invariant 14).
 
 The key follows git's *common directory* (where the objects are), resolved to its real path: every worktree, every
 subfolder and every symlinked way into a repository give one key; a submodule and a second clone give their own.

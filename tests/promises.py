@@ -212,4 +212,130 @@ DECISION = (
     ),
 )
 
-PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION)
+GOVERNANCE = (
+    Promise(
+        "no-secret-kept",
+        "issue 5, point 1",
+        "Not one secret value that came in by any door is in a file, a log, an error, a metric or a reply.",
+    ),
+    Promise(
+        "secrets-found",
+        "issue 5, point 1",
+        "Of the fixtures' secrets at least .95 are found, and at most 2 of 44 hard negatives are taken for one.",
+    ),
+    Promise(
+        "poison-stays-outside",
+        "issue 5, point 1",
+        "No text of a poisoning, delimiter, Unicode or terminal fixture is in a packet or a memory file without a "
+        "person's decision; and 60 legitimate orders in English and 60 in Chinese pass, at most 2 of them flagged.",
+    ),
+    Promise(
+        "one-frame",
+        "issue 5, point 3",
+        "A packet's frame survives 5 000 hostile bodies: parsed back it is one frame with the bodies that were put in.",
+    ),
+    Promise(
+        "screen-is-linear",
+        "issue 5, point 2",
+        "No text that is built to be slow takes the screen much longer than a plain one of its size, and none that is "
+        "large is read on the loop.",
+    ),
+    Promise(
+        "coverage-exact",
+        "issue 5, point 4",
+        "Of a real read result the covered bytes are exact; once the file was edited it is stale and proves nothing.",
+    ),
+    Promise(
+        "chain-tampering",
+        "issue 5, point 5",
+        "An entry of the audit that was removed, changed, swapped or put in is named, and the chain stays whole when "
+        "old entries are let go.",
+    ),
+    Promise(
+        "metrics-rebuilt",
+        "issue 5, point 7",
+        "After ten thousand entries with kills and retention in between, checkpoint and rest give the numbers that "
+        "were counted live.",
+    ),
+    Promise(
+        "evidence-rebuilt",
+        "issue 5, point 7",
+        "The graph and its numbers are a fold over the audit: checkpoint and rest give the rows and numbers of the live "
+        "ones, whatever was let go and however often it was killed.",
+    ),
+    Promise(
+        "evidence-rules",
+        "issue 5, deliverable 4",
+        "What counts as cited, reused, a success or corrected is stated, and each rule says no in doubt, in English and "
+        "in Chinese: a restated, everyday or already known thing is no reuse, an order to the agent no correction.",
+    ),
+    Promise(
+        "audit-recipe",
+        "issue 5, deliverable 3",
+        "Anyone can check the chain with the twenty lines that the documents show.",
+    ),
+    Promise(
+        "only-a-person-decides",
+        "issue 5, deliverable 1",
+        "What the screen kept back, and what evidence proposes, is kept or put away only by a person at a terminal.",
+    ),
+    Promise(
+        "procedures-rise-by-evidence",
+        "issue 5, point 6",
+        "A procedure with evidence from two sessions does not rise; the third with success does, as a proposal.",
+    ),
+    Promise("correction-blocks", "issue 5, point 6", "One correction blocks every rise until a person settled it."),
+    Promise(
+        "high-risk-waits", "issue 5, point 6", "A procedure that can do harm waits for approval after it was kept."
+    ),
+    Promise(
+        "episode-told",
+        "issue 5, deliverable 5",
+        "The last time that this error, file or command came up is told with its outcome, to other sessions of that "
+        "workspace alone, and holds the user's words, acts and error classes, never what a tool printed.",
+    ),
+    Promise(
+        "conflicts-as-such",
+        "issue 5, deliverable 5",
+        "Two statements of the same that differ are shown as a conflict or not at all, and what was inferred never "
+        "stands against what was said.",
+    ),
+    Promise(
+        "forgotten-everywhere",
+        "issue 5, deliverable 6",
+        "What was forgotten stands in nothing that is kept: no file, table, log, queue, export or backup of ours.",
+    ),
+    Promise(
+        "said-no-once",
+        "issue 5, the queue",
+        "What a person archived or had forgotten is not proposed again in the same words.",
+    ),
+    Promise(
+        "correction-at-once",
+        "issue 5, deliverable 6",
+        "Once somebody said that a memory is wrong, no pass, claim or search gives it, in no session, until a person "
+        "keeps it; packets that wait with it are gone.",
+    ),
+    Promise(
+        "correction-path",
+        "issue 5, point 8",
+        "From the packet over the audit and the feedback to the story of the memory: the page that shows it is run.",
+    ),
+    Promise(
+        "evidence-raises",
+        "issue 5",
+        "What agents used with success is shown in more words and comes first; one correction takes that back.",
+    ),
+    Promise(
+        "asked-before-shown",
+        "issue 5, deliverable 1",
+        "A high-risk procedure is a question to its user first, and shown only as they approved it.",
+    ),
+    Promise(
+        "adversarial-scenarios",
+        "issue 5, point 1",
+        "The scope and delivery scenarios of the adversarial fixtures end as they say, through the whole host.",
+    ),
+)
+
+PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION, *GOVERNANCE)

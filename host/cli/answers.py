@@ -34,10 +34,27 @@ class Explained(Frozen, frozen=True, kw_only=True):
     entries: tuple[AuditEntry, ...] = ()
 
 
+class Exported(Frozen, frozen=True, kw_only=True):
+    """A page of `audit.export`; `next`: where the following one begins."""
+
+    lines: tuple[str, ...]
+    next: int | None = None
+
+
 class Verified(Frozen, frozen=True, kw_only=True):
+    """The answer of `audit.verify`. `before`: how many older entries were let go and stand summed up."""
+
     ok: bool
     entries: int
     problem: str | None = None
+    row: int | None = None
+    before: int = 0
+
+
+class Text(Frozen, frozen=True, kw_only=True):
+    """The answer of `metrics` in Prometheus' format."""
+
+    text: str
 
 
 class Problem(Frozen, frozen=True, kw_only=True):
@@ -80,6 +97,13 @@ class Progress(Frozen, frozen=True, kw_only=True):
     engine: EngineStatus | None = None
 
 
+class Waiting(Frozen, frozen=True, kw_only=True):
+    """What waits for a person: procedures to approve, and items to review."""
+
+    approvals: int = 0
+    review: int = 0
+
+
 class Health(Frozen, frozen=True, kw_only=True):
     """The answer of `health`. `data`: the folder that the daemon keeps, empty when it does not say."""
 
@@ -89,3 +113,4 @@ class Health(Frozen, frozen=True, kw_only=True):
     pid: int = 0
     memory: MemoryHealth = MemoryHealth()
     index: Progress = Progress()
+    waiting: Waiting = Waiting()

@@ -13,6 +13,7 @@ from host.cli.known import memory_argument
 from host.cli.link import ask
 from host.cli.memory_answers import Edited, Shown
 from host.cli.output import json_option, say, show_json, workspace_option
+from host.cli.review import principal
 from host.cli.sheet import Sheet
 from host.cli.wording import folder, tell_screening
 from host.client import Refused
@@ -163,7 +164,7 @@ def _write(asked: Asked, before: Sheet, after: Sheet, file: Path | None) -> Edit
     done = Edited(memory_id=asked["memoryId"], changed=False)
     if changed:
         try:
-            done = ask("memory.edit", {**asked, **changed}, Edited)
+            done = ask("memory.edit", {**asked, **changed, "principal": principal()}, Edited)
         except (RemoraError, KeyboardInterrupt) as error:
             kept = file or drafts.keep(asked["memoryId"], sheet.write(after, NOTE.format(memory_id=asked["memoryId"])))
             raise _not_written(error, asked["memoryId"], kept) from error

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from governance.contracts import AuditEntry
+from governance.explain import used
 from host.cli.tables import when
 
 HEADINGS = ("time", "entry", "session", "step", "kind", "trigger", "outcome", "ms", "reason", "packet")
@@ -51,6 +52,7 @@ def described(entry: AuditEntry) -> Iterator[str]:
     if entry.packet:
         packet = entry.packet
         yield f"packet {packet.packet_id}: items {len(packet.items)}, bytes {packet.bytes}, as {packet.level}"
+    yield from (f"shows: {line}" for line in used(entry))
     if entry.latency:
         yield "time: " + ", ".join(f"{stage} {_ms(micros)} ms" for stage, micros in entry.latency.items())
     if entry.versions:

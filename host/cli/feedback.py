@@ -1,4 +1,5 @@
-"""`feedback`: what a person says of a packet or a memory. It is kept; what it proposes is shown by `attention`."""
+"""`feedback`: what a person says of a packet or a memory. It is kept, and `attention` shows what it proposes; what is
+said to be wrong or harmful is corrected at once."""
 
 from pathlib import Path
 
@@ -40,9 +41,10 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 def feedback(target: str, opinion: str, workspace: Path, as_json: bool) -> None:
     """Say what a packet, or a memory, was worth.
 
-    It is written down, the last word on a packet counts, and nothing changes by itself: what it proposes is shown by
-    `attention`. An entry of the audit stands for its packet, a memory for the last packet that carried it; `missed` is
-    said of a memory that should have come.
+    It is written down, the last word on a packet counts, and how often it speaks changes by no feedback alone: what it
+    proposes is shown by `attention`. A memory that is `wrong` or `harmful` is handed over no more until you `review`
+    it. An entry of the audit stands for its packet, a memory for the last packet that carried it; `missed` is said of
+    a memory that should have come.
 
     \b
     Examples:
@@ -56,7 +58,11 @@ def feedback(target: str, opinion: str, workspace: Path, as_json: bool) -> None:
         show_json(done)
         return
     about = done.packet_id or target
-    say(f"Noted: {about}, {done.opinion}. What it comes to: {SCRIPT} attention")
+    if not done.corrected:
+        say(f"Noted: {about}, {done.opinion}. What it comes to: {SCRIPT} attention")
+        return
+    purged = f" Packets purged: {done.packets_purged}." if done.packets_purged else ""
+    say(f"Noted: {about}, {done.opinion}. It is handed over no more until you decide: {SCRIPT} review.{purged}")
 
 
 def _packet_of(audit_id: str) -> str:

@@ -29,7 +29,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "start": ("host.cli.run:start", "Start the daemon in the background."),
         "stop": ("host.cli.run:stop", "Stop the daemon."),
         "status": ("host.cli.run:status", "Say how the daemon is."),
-        "metrics": ("host.cli.run:metrics", "Show the daemon's numbers."),
+        "metrics": ("host.cli.run:metrics", "Show the numbers of all that was decided, and how the daemon stands now."),
         "hook": ("host.cli.hook:hook", "Pass one hook call of an agent product to the daemon."),
     },
     "Set up": {
@@ -48,6 +48,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "unmute": ("host.cli.mutes:unmute", "Let a memory, a kind, or the workspace speak again."),
         "mutes": ("host.cli.mutes:mutes", "Show what is muted here, and until when."),
         "forget": ("host.cli.memory:forget", "Remove a memory."),
+        "review": ("host.cli.review:review", "List what waits for you, show one item, or decide about it."),
+        "approve": ("host.cli.approve:approve", "Let a high-risk procedure be shown, or list those that wait."),
         "import": ("host.cli.imports:importing", "Take in memories from Markdown files."),
         "lint": ("host.cli.lint:lint", "Check the memory files of a workspace."),
         "reindex": ("host.cli.reindex:reindex", "Make the index again from the memory files."),
@@ -58,6 +60,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Audit": {
         "audit": ("host.cli.audit:audit", "Read why something was, or was not, handed over."),
+        "evidence": ("host.cli.evidence:evidence", "Show what agents did with a memory."),
     },
 }
 UNUSABLE = (FileNotFoundError, NotADirectoryError, PermissionError)

@@ -95,6 +95,7 @@ class Remembered(Frozen, frozen=True, kw_only=True):
     updates: tuple[Other, ...] = ()
     superseded: tuple[str, ...] = ()
     sightings: int = 1
+    corrected: bool = False
 
 
 class Edited(Frozen, frozen=True, kw_only=True):
@@ -202,6 +203,8 @@ class Noted(Frozen, frozen=True, kw_only=True):
     opinion: str
     packet_id: str | None = None
     memory_ids: tuple[str, ...] = ()
+    corrected: bool = False
+    packets_purged: int = 0
 
 
 class Forgotten(Frozen, frozen=True, kw_only=True):

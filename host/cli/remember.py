@@ -67,6 +67,8 @@ def remember(text: str, workspace: Path, as_json: bool, **wish: Unpack[Wish]) ->
         return
     if kept.duplicate_of is not None:
         say(f"{kept.duplicate_of} says this already. Nothing was written.")
+        if kept.corrected:
+            say(f"It was said to be wrong, and is not handed over until you decide: {SCRIPT} review")
     else:
         say(f"Kept as {kept.memory_id}.")
     for old in kept.superseded:

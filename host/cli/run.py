@@ -7,8 +7,9 @@ import time
 import click
 import msgspec
 
-from host.cli.answers import Health, MemoryHealth, Progress
+from host.cli.answers import Health, MemoryHealth, Progress, Text, Waiting
 from host.cli.link import ask, ask_running, keeps_ours, paths, refuse_others, start_daemon
+from host.cli.numbers import lines
 from host.cli.output import count_of, json_option, say, show_json, unbroken
 from host.client import DaemonAbsent
 from host.errors import RemoraError
@@ -116,6 +117,7 @@ def status(as_json: bool) -> None:
         say(f"  socket file: {where.socket}")
         say(f"  data folder: {data}")
         _tell_problems(health.memory)
+        _tell_waiting(health.waiting)
         if not keeps_ours(health):
             say(f"Commands from here mean another data folder, {where.data}, and are refused.")
     if health is None or not health.ready or not keeps_ours(health):
@@ -128,6 +130,14 @@ def _at_work(index: Progress) -> dict[str, str]:
         return {}
     share = f", {100 * index.done // index.total} %" if index.total else ""
     return {"index": f"{index.stage}{share}"}
+
+
+def _tell_waiting(waiting: Waiting) -> None:
+    """What only a person can decide."""
+    if waiting.approvals:
+        say(f"{count_of(waiting.approvals, 'procedure')} would have been shown and can do harm: {SCRIPT} approve")
+    if waiting.review:
+        say(f"{count_of(waiting.review, 'item')} in the review queue: {SCRIPT} review")
 
 
 def _tell_problems(memory: MemoryHealth) -> None:
@@ -147,20 +157,28 @@ def _tell_problems(memory: MemoryHealth) -> None:
 
 
 @click.command()
+@click.option("--prometheus", is_flag=True, help="In Prometheus' text format.")
 @json_option
-def metrics(as_json: bool) -> None:
-    """Show the daemon's numbers.
+def metrics(prometheus: bool, as_json: bool) -> None:
+    """Show the numbers of all that was decided, and how the daemon stands now.
 
     \b
-    Example:
+    Examples:
       remora-pre metrics
+      remora-pre metrics --prometheus > remora.prom
     """
-    numbers = ask("metrics", {}, dict[str, msgspec.Raw])
-    if as_json:
-        show_json({name: msgspec.json.decode(value) for name, value in numbers.items()})
+    if prometheus:
+        if as_json:
+            raise click.UsageError("Give --json or --prometheus, not both.")
+        say(ask("metrics", {"format": "prometheus"}, Text).text.rstrip("\n"))
         return
-    for name, value in sorted(numbers.items()):
-        say(f"{name}: {_plain(value)}")
+    raw = ask("metrics", {}, dict[str, msgspec.Raw])
+    numbers = {name: msgspec.json.decode(value) for name, value in raw.items()}
+    if as_json:
+        show_json(numbers)
+        return
+    for line in lines(numbers):
+        say(line)
 
 
 def _health() -> Health | None:

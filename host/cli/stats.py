@@ -37,7 +37,7 @@ WHY = {
 }
 
 
-def _since(ctx: click.Context, param: click.Parameter, text: str | None) -> Millis | None:
+def since_of(ctx: click.Context, param: click.Parameter, text: str | None) -> Millis | None:
     """A span back from now (`12h`, `7d`) or a day (`2026-11-30`, UTC), as epoch milliseconds."""
     if text is None:
         return None
@@ -51,7 +51,7 @@ def _since(ctx: click.Context, param: click.Parameter, text: str | None) -> Mill
 
 
 @click.command()
-@click.option("--since", callback=_since, help="Only what came since: 12h, 7d, or a day like 2026-11-30 (UTC).")
+@click.option("--since", callback=since_of, help="Only what came since: 12h, 7d, or a day like 2026-11-30 (UTC).")
 @click.option("--workspace", type=click.Path(file_okay=False, path_type=Path), help=f"Only one. {WORKSPACE_HELP}")
 @json_option
 def stats(since: Millis | None, workspace: Path | None, as_json: bool) -> None:

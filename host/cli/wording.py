@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from host.cli.output import say
+from host.namespace import SCRIPT
 from recall.contracts import RecordState
 
 
@@ -23,7 +24,7 @@ def tell_screening(redacted: Iterable[str], *, quarantined: bool) -> None:
         say(f"Secrets were taken out: {families}.")
     if quarantined:
         say("It reads like an order to the agent, or hides text, so it is quarantined: never found, never handed over.")
-        say("Write down the fact instead, and forget this one.")
+        say(f"Write down the fact instead, and forget this one; or keep it as it is, with: {SCRIPT} review")
 
 
 def folder(workspace: Path) -> str:

@@ -6,14 +6,19 @@ from recall.contracts.events import (
     EventEnvelope,
     EventPayload,
     EventType,
+    Filter,
+    FilterKind,
     Frozen,
     Millis,
+    PrintForm,
+    Printing,
     ReadWindow,
     Segment,
     SegmentKind,
     SourceKind,
 )
 from recall.contracts.memory import (
+    EPISODE,
     CodeAnchor,
     Flag,
     MemoryKind,
@@ -27,6 +32,7 @@ from recall.contracts.memory import (
     Scope,
     ScopeRef,
     Status,
+    consolidated,
     visible,
     visible_scopes,
 )
@@ -51,6 +57,7 @@ from recall.contracts.query import (
 )
 
 __all__ = [
+    "EPISODE",
     "LEVELS",
     "ActivationLevel",
     "ActivationRequest",
@@ -67,6 +74,8 @@ __all__ = [
     "EventEnvelope",
     "EventPayload",
     "EventType",
+    "Filter",
+    "FilterKind",
     "Flag",
     "Found",
     "Frozen",
@@ -78,6 +87,8 @@ __all__ = [
     "Noise",
     "Origin",
     "Period",
+    "PrintForm",
+    "Printing",
     "Ranked",
     "ReadWindow",
     "Rebuildable",
@@ -95,6 +106,7 @@ __all__ = [
     "SourceName",
     "Status",
     "TermStatistics",
+    "consolidated",
     "visible",
     "visible_scopes",
 ]

@@ -1,8 +1,11 @@
-"""Memory: scopes and who sees them, records, locators (M-06)."""
+"""Memory: scopes and who sees them (invariant 1: every read path asks `visible`), records, locators (M-06)."""
 
 from enum import StrEnum
+from typing import Protocol
 
 from recall.contracts.events import Frozen, Millis
+
+EPISODE = "episode"  # the tag of what consolidation wrote
 
 
 class Scope(StrEnum):
@@ -90,6 +93,24 @@ class Origin(StrEnum):
     REVIEWED = "reviewed"
     EXTRACTED = "extracted"
     IMPORTED = "imported"
+
+
+class Kinded(Protocol):
+    """What a record and a candidate have in common, as far as `consolidated` asks."""
+
+    @property
+    def kind(self) -> MemoryKind: ...
+
+    @property
+    def origin(self) -> Origin: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+
+def consolidated(one: Kinded) -> bool:
+    """Whether consolidation wrote it: an episode, kept aside in the index and found by its own source alone."""
+    return one.kind is MemoryKind.EPISODIC and one.origin is Origin.EXTRACTED and EPISODE in one.tags
 
 
 class RecordState(StrEnum):

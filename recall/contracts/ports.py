@@ -22,6 +22,10 @@ class Database(Protocol):
         """Run `work` on a read-only connection: a snapshot of what is committed."""
         ...
 
+    async def cut_log(self) -> bool:
+        """Leave nothing of what was deleted in the log of transactions. False: not just now."""
+        ...
+
 
 class Rebuildable(Database, Protocol):
     """A database that can be made anew beside itself while it goes on answering."""
@@ -32,10 +36,6 @@ class Rebuildable(Database, Protocol):
         Leaving the block swaps it in at once and for good: from then on reads and writes go to it. Leaving it with an
         error drops it. Raises sqlite3.Error or OSError when it cannot be made or swapped in.
         """
-        ...
-
-    async def cut_log(self) -> bool:
-        """Leave nothing of what was deleted in the log of transactions. False: not just now."""
         ...
 
     def lost(self) -> bool:
@@ -60,6 +60,10 @@ class Index(Protocol):
 
     async def by_id(self, memory_ids: Sequence[str], scope: RuntimeScope) -> Sequence[Candidate]:
         """Visible records by id, whatever their status, in the order asked."""
+        ...
+
+    async def aside(self, scope: RuntimeScope) -> Sequence[Candidate]:
+        """Live episodes that can be seen from there, which `match` never gives, newest first."""
         ...
 
     async def pinned(self, scope: RuntimeScope, limit: int) -> Sequence[Candidate]:

@@ -74,6 +74,7 @@ class Cue(Frozen, frozen=True, kw_only=True):
     corrects: bool = False  # the user's own prompt says what is wrong, and so what is right
     errors: tuple[str, ...] = ()  # of a failing result: terms that name its error, a class or a code
     act: tuple[str, ...] = ()  # and the terms of the call that it answers, where it names one
+    call: str = ""  # the call that a failing result answers, or the call itself, as a line (`recall.acts`)
     limit: int = 50
     memory_ids: tuple[str, ...] = ()  # seed pass: these records by id, no search
 
@@ -143,6 +144,8 @@ class Shown(Frozen, frozen=True, kw_only=True):
     muted: frozenset[str] = frozenset()
     muted_kinds: frozenset[MemoryKind] = frozenset()
     corrected: frozenset[str] = frozenset()
+    quarantined: frozenset[str] = frozenset()
+    used: Mapping[str, float] = {}  # memory id -> how much its evidence says that it helps, in [0, 1]; absent: 0
     host: str = ""  # the agent product: what it loads into every context itself is shown already
     scope: RuntimeScope | None = None  # who looks; None: whoever asked has filtered
 

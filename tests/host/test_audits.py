@@ -1,26 +1,20 @@
 """The audit over the wire: asked, explained, followed while it grows, and verified."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
+import json
 from typing import Any
 
 import pytest
 
 from governance.audit import SUBSCRIBER_QUEUE
 from governance.contracts import AuditKind
+from governance.pruning import DAY
 from host.contracts import Reason
-from tests.support.asking import Asking, Line, asking
+from tests.support.asking import Asking, Line
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result
 from tests.support.world import FAILURE, LESSON
 
 OWNER = {"sessionId": SESSION, "agentId": AGENT}
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
 
 
 async def a_story(remora: Asking) -> str:
@@ -170,6 +164,83 @@ async def test_a_memory_is_explained_and_what_is_not_recorded_is_said(remora: As
 
 async def test_without_a_session_or_a_memory_there_is_nothing_to_explain(remora: Asking) -> None:
     assert (await remora.refused("audit.explain", step=3)).kind == "invalid-params"
+
+
+async def test_what_came_of_a_packet_at_a_later_step_is_told_with_the_step(remora: Asking) -> None:
+    memory_id = await a_story(remora)
+    folder = remora.world.workspace()
+    await remora.append(a_prompt("Go on.", workspace=folder))
+    await remora.ask("memory.feedback", memoryId=memory_id, workspace=folder, opinion="useful")
+
+    told = await remora.ask("audit.explain", sessionId=SESSION, step=1)
+
+    assert "the user called" in told["lines"][-1] and "useful" in told["lines"][-1]
+    ids = [entry["auditId"] for entry in told["entries"]]
+    assert len(ids) == len(set(ids)) == 6
+
+
+async def test_that_old_entries_are_gone_is_said(remora: Asking) -> None:
+    memory_id = await a_story(remora)
+    remora.world.clock.set(remora.world.clock.now() + 15 * DAY)
+    await remora.world.parts.retention.round()
+
+    told = await remora.ask("audit.explain", memoryId=memory_id)
+
+    assert told["lines"][0].endswith("were let go: only numbers are left of them.")
+    assert told["lines"][1:] == ["Nothing is recorded about this."]
+
+
+# ---------------------------------------------------------------------------------------------------- export
+
+
+async def every_line(remora: Asking, **params: Any) -> list[str]:
+    lines: list[str] = []
+    page = await remora.ask("audit.export", **params)
+    while True:
+        lines += page["lines"]
+        if page["next"] is None:
+            return lines
+        page = await remora.ask("audit.export", **params, afterRow=page["next"])
+
+
+@pytest.mark.parametrize("page", [1, 2, 250])
+async def test_everything_is_exported_oldest_first_page_by_page(
+    remora: Asking, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.audits.EXPORTED", page)
+    await a_story(remora)
+    entries = await remora.world.audit()
+
+    lines = [json.loads(line) for line in await every_line(remora)]
+    table = await every_line(remora, format="csv")
+
+    assert [line["auditId"] for line in lines] == [entry.audit_id for entry in entries]
+    assert [line["digest"] for line in lines] == [entry.digest for entry in entries]
+    assert table[0].startswith("auditId,at,") and len(table) == len(entries) + 1
+
+
+async def test_an_export_is_narrowed_by_session_kind_and_time(remora: Asking) -> None:
+    await a_story(remora)
+    await remora.append(a_prompt("ok", session_id="another"))
+    now = remora.world.clock.now()
+
+    assert len(await every_line(remora, sessionId=SESSION)) == 5
+    assert len(await every_line(remora, sessionRef=remora.world.parts.audit.ref("another"))) == 1
+    assert len(await every_line(remora, kind="delivery")) == 1
+    assert (len(await every_line(remora, since=now)), await every_line(remora, since=now + 1)) == (6, [])
+
+
+async def test_what_was_let_go_comes_first_in_an_export(remora: Asking) -> None:
+    await a_story(remora)
+    remora.world.clock.set(remora.world.clock.now() + 15 * DAY)
+    await remora.world.parts.retention.round()
+
+    lines = [json.loads(line) for line in await every_line(remora)]
+    table = await every_line(remora, format="csv")
+
+    assert lines[0]["entries"] == 5 and lines[0]["through"]["row"] == 5
+    assert [line["outcome"] for line in lines[1:]] == ["checkpoint"]
+    assert len(table) == 2
 
 
 # ---------------------------------------------------------------------------------------------------- stats

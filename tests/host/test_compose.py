@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,9 +23,10 @@ from host.parts import Parts
 from host.replay import counted_ids
 from host.service import Service
 from host.tasks import Tasks
+from recall.contracts import EventType
 from recall.sources import SOURCES
 from tests.support.asking import Asking, Line, on_wire
-from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result
+from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result, an_event
 from tests.support.methods import FakeShell
 from tests.support.world import FAILURE, LESSON
 
@@ -97,11 +99,30 @@ async def test_a_fresh_folder_becomes_a_whole_remora(paths: Paths, folder: str) 
     assert paths.key_file.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_what_a_session_did_is_noted_when_it_ends_if_it_is_wanted(
+    paths: Paths, folder: str, wanted: bool
+) -> None:
+    config = msgspec.structs.replace(PLAIN, recall=msgspec.structs.replace(PLAIN.recall, episodes=wanted))
+    async with build(config, paths, FakeShell()) as methods:
+        remora = Built(methods, FakeShell())
+        await a_need(remora, folder)
+        await remora.append(an_event(EventType.SESSION_END, {}, workspace=folder))
+
+        async def noted() -> list[Any]:
+            return (await remora.ask("memory.list", workspace=folder))["records"]
+
+        async with asyncio.timeout(10):
+            while wanted and not await noted():
+                await asyncio.sleep(0)
+        assert [record["tags"][0] for record in await noted()] == ["episode"] * wanted
+
+
 async def test_every_source_and_every_rule_is_in_the_pass(paths: Paths) -> None:
     async with built(paths) as remora:
         host = remora.parts.host
 
-        assert [arm.name for arm in host.arms] == [name for name, _ in SOURCES]
+        assert [arm.name for arm in host.arms] == [*(name for name, _ in SOURCES), "episodic", "semantic"]
         assert (host.rules.candidate, host.rules.packet) == (CANDIDATE_RULES, PACKET_RULES)
 
 
@@ -110,7 +131,9 @@ async def test_the_engine_is_an_arm_of_its_own_and_part_of_health(paths: Paths) 
     async with build(Config(), paths, FakeShell()) as methods:
         remora = Built(methods, FakeShell())
 
-        assert [arm.name for arm in remora.parts.host.arms] == ["lexical", "engine", "seed"]
+        assert [arm.name for arm in remora.parts.host.arms] == [
+            *("lexical", "engine", "seed", "procedural", "episodic", "semantic"),
+        ]
         assert "engine" in (await remora.ask("health"))["parts"]
 
 

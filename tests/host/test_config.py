@@ -74,6 +74,8 @@ def test_settings_are_read(paths: Paths) -> None:
         ('[attention]\ndefault = "loud"\n', "default"),
         ("[evaluation]\nholdout = 0.6\n", "holdout"),
         ("[evaluation]\nholdout = -0.1\n", "holdout"),
+        ("[audit]\ndays = 0\n", "days"),
+        ("[audit]\nmebibytes = 0\n", "mebibytes"),
         ("[daemon\n", "line 1"),
         ('[daemon]\nlog_level = "\udcff"\n', "codec"),
     ],

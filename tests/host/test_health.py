@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,16 +11,10 @@ from host.health import PROBLEMS_TOLD
 from host.service import Service
 from recall.frames import EngineState, EngineStatus
 from recall.workspace import workspace_key
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.engines import StillEngine
 from tests.support.methods import FakeShell
 from tests.support.world import LESSON, a_world
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
 
 
 class ShellWithParts(FakeShell):
@@ -69,6 +62,15 @@ async def test_health_names_the_places_in_memory_files_that_are_not_used(remora:
     first = memory["problems"][0]
     assert (first["file"], first["line"], first["state"]) == (str(user / "bad.md"), 1, "malformed-anchor")
     assert first["problem"]
+
+
+async def test_old_entries_that_cannot_be_let_go_are_said_and_keep_nobody_waiting(remora: Asking) -> None:
+    remora.world.parts.retention.problem = "entry 2: the entry was changed"
+
+    health = await remora.ask("health")
+
+    assert health["parts"]["retention"] == "entry 2: the entry was changed"
+    assert health["ready"] is True
 
 
 async def test_health_names_the_memory_folders_that_are_missing(remora: Asking) -> None:

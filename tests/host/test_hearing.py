@@ -11,7 +11,7 @@ from host.runtime import SESSION_SET
 from recall.attention import attention_of
 from recall.contracts import Attention, EventEnvelope, EventType
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result, a_start, an_event
-from tests.support.reading import a_read, window
+from tests.support.reading import a_printing, a_read, window
 from tests.support.world import FAILURE, LESSON, World, a_world
 
 MINUTE = 60_000
@@ -259,6 +259,37 @@ async def test_what_the_agent_has_read_is_not_handed_over_in_this_window_but_in_
 
     assert [(one.memory_id, one.drop_reason) for one in within.candidates] == [(memory_id, "already-read")]
     assert isinstance(await world.claim(), Claimed)
+
+
+@pytest.mark.promise("coverage-exact")
+async def test_what_a_command_printed_in_full_is_read_and_not_handed_over(world: World) -> None:
+    memory_id, file = await a_lesson_at_hand(world)
+
+    await world.feed(a_printing(f"cat {file}", file.read_text("utf-8"), workspace=world.workspace()))
+    assert await kinds(world, memory_id) == [EvidenceKind.READ]
+
+    await world.feed(*a_need(world))
+    assert [one.drop_reason for one in (await last_pass(world)).candidates] == ["already-read"]
+
+
+async def test_a_producer_that_tells_only_call_and_output_is_understood_too(world: World) -> None:
+    memory_id, file = await a_lesson_at_hand(world)
+    folder = world.workspace()
+
+    await world.feed(
+        a_call(f"sed -n '1,80p' {file}", call_id="s1", workspace=folder),
+        a_result(file.read_text("utf-8"), ok=True, call_id="s1", workspace=folder),
+    )
+
+    assert await kinds(world, memory_id) == [EvidenceKind.READ]
+
+
+async def test_a_command_that_only_names_a_file_is_no_read(world: World) -> None:
+    memory_id, file = await a_lesson_at_hand(world)
+
+    await world.feed(a_printing(f"wc -l {file}", file.read_text("utf-8"), workspace=world.workspace()))
+
+    assert await kinds(world, memory_id) == []
 
 
 async def test_a_restart_remembers_what_was_read(tmp_path: Path) -> None:

@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from governance.contracts import AuditKind
+from governance.evidence import traced
 from host.contracts import Claimed
 from host.history import Histories
+from recall.contracts import ContextCursor
 from tests.support.builders import AGENT, SESSION, a_call, a_memory_id, a_prompt, a_reply, a_result
+from tests.support.entries import an_entry
 from tests.support.holdout import HALF, a_session, fail
 from tests.support.runtimes import a_read
 from tests.support.world import FAILURE, LESSON, World, a_world
@@ -21,7 +24,7 @@ def histories(world: World) -> Histories:
 async def test_of_a_session_that_nobody_knows_there_is_nothing(world: World) -> None:
     history = await histories(world).of("unheard-of", "someone")
 
-    assert (history.root_agent, history.entries, history.packets, history.reads) == ("someone", (), {}, {})
+    assert (history.root_agent, history.entries, history.packets, history.evidence) == ("someone", (), {}, {})
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 1_000])
@@ -96,13 +99,16 @@ async def test_what_was_held_out_is_read_again_for_its_own_session_alone(tmp_pat
     assert other.packets == {}
 
 
-async def test_reads_are_found_by_the_event_that_showed_them(world: World) -> None:
+async def test_evidence_is_found_by_its_event(world: World) -> None:
     await world.feed(a_prompt())
     ref = world.parts.audit.ref(SESSION)
     rows = [a_read(number, session_ref=ref, event_seq=seq) for number, seq in ((1, 4), (2, 4), (3, 9))]
-    await world.parts.evidence.insert([*rows, a_read(4, session_ref="another")])
+    for row in (*rows, a_read(4, session_ref="another")):
+        cursor = ContextCursor(session_id=row.session_ref, event_seq=row.event_seq, context_version=1)
+        entry = an_entry(session_ref=row.session_ref, cursor=cursor, evidence=traced([row]))
+        await world.parts.ledger.append([entry])
 
-    reads = (await histories(world).of(SESSION, AGENT)).reads
+    reads = (await histories(world).of(SESSION, AGENT)).evidence
 
     assert {seq: [row.memory_id for row in found] for seq, found in reads.items()} == {
         4: [a_memory_id(1), a_memory_id(2)],

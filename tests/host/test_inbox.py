@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from governance.contracts import AuditEntry, AuditKind
-from host.contracts import Claimed, InboxState, MemoryPacket, Reason, Silence
+from host.contracts import LONGEST_LIFE, Claimed, InboxState, MemoryPacket, Reason, Silence
 from host.database import open_database
+from host.errors import StoreFault
 from host.inbox import Facts, Holder, Inbox, InboxPolicy, Slot, ladder
 from recall.canonical import text_digest
 from recall.contracts import Database
@@ -230,7 +231,8 @@ async def test_what_is_not_settled_is_found_in_any_session_however_old_it_is(
     inbox, _ = opened
     for number, session in enumerate(("s2", "s1", "s1"), start=1):
         cursor = a_cursor(session_id=session)
-        packet = packet_of(packet_id=f"pkt_{number}", context_cursor=cursor, created_at=START - number * 10**10)
+        made = START - number * 10**10
+        packet = packet_of(packet_id=f"pkt_{number}", context_cursor=cursor, created_at=made, expiry=made + 600_000)
         await inbox.offer(packet, [an_entry()])
         if number == 2:
             slot, _ = await inbox.slot(session, AGENT)
@@ -268,3 +270,11 @@ async def test_a_silence_that_cannot_be_remembered_is_no_fault(opened: tuple[Inb
     await inbox.refuse(a_holder(), Reason.NONE_PENDING)
 
     assert await inbox.slot(SESSION, AGENT) == (None, ())
+
+
+@pytest.mark.parametrize("life", [-1, 0, LONGEST_LIFE + 1])
+async def test_a_packet_whose_time_does_not_end_is_not_kept(opened: tuple[Inbox, PlainLedger], life: int) -> None:
+    inbox, _ = opened
+    with pytest.raises(StoreFault):
+        await inbox.offer(packet_of(packet_id="pkt_1", created_at=START, expiry=START + life), [an_entry()])
+    assert await inbox.find("pkt_1") is None

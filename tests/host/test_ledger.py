@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from governance.audit import Audit
-from governance.contracts import AuditEntry, AuditFilter, AuditKind
+from governance.contracts import AuditEntry, AuditFilter, AuditKind, EvidenceKind, EvidenceTrace
 from governance.errors import AuditUnavailable
 from governance.migrations import schema
 from host.database import SqliteDatabase, open_database
 from host.ledger import AuditLedger
+from tests.support.builders import a_memory_id
 from tests.support.clock import CountedIds
 from tests.support.entries import an_entry
 
@@ -41,7 +42,7 @@ class Opened:
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
-    async with open_database(tmp_path / "audit.db", [schema() + "\n" + BESIDE]) as database:
+    async with open_database(tmp_path / "audit.db", [schema() + "\n" + BESIDE, schema(4)]) as database:
         yield Opened(database)
 
 
@@ -96,3 +97,13 @@ async def test_an_audit_that_cannot_be_written_takes_what_depends_on_it_along(op
     assert (await opened.ids(), await opened.beside(), opened.told) == ([], [], [])
     await opened.ledger.append([an_entry()], also=note("one"))
     assert ((await opened.audit.verify()).entries, opened.audit.problem) == (1, "")
+
+
+async def test_who_wants_no_evidence_has_none_in_any_entry(opened: Opened) -> None:
+    trace = EvidenceTrace(kind=EvidenceKind.CORRECTION, memory_id=a_memory_id(), source_version=1, record_digest="d")
+    wanting, unwilling = opened.ledger, AuditLedger(opened.audit, opened.heard, evidence=False)
+
+    (kept,) = await wanting.append([an_entry(evidence=(trace,))])
+    (bare,) = await unwilling.append([an_entry(evidence=(trace,))])
+
+    assert (kept.evidence, bare.evidence) == ((trace,), ())

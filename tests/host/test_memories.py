@@ -1,6 +1,5 @@
 """The memory verbs of the wire over real files: who may see what, and what a person decides about one memory."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from host.namespace import REPOSITORY_FOLDER
 from host.service import Service
 from recall.contracts import Flag, Scope, Status
 from recall.library import Listed
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.builders import AGENT, SESSION, a_memory_id
 from tests.support.clock import START
 from tests.support.engines import StillEngine
@@ -30,18 +29,6 @@ from tests.support.remembering import (
     verbs,
 )
 from tests.support.world import LESSON
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
-
 
 # ---------------------------------------------------------------------------------------------------- who sees what
 

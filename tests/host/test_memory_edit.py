@@ -1,6 +1,5 @@
 """`memory.edit` over real files: what is changed and what stays, and that nobody's change is lost."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from host.namespace import REPOSITORY_FOLDER
 from host.service import Service
 from host.verbs import MAX_TEXT, MAX_TITLE
 from recall.contracts import Flag, Status
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
 from tests.support.engines import StillEngine
@@ -27,17 +26,6 @@ from tests.support.remembering import (
     verbs,
 )
 from tests.support.world import LESSON
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 async def edited(remora: Asking, memory_id: str, folder: str, **changes: Any) -> Any:

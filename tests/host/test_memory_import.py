@@ -1,26 +1,13 @@
 """`memory.import` over real files: what is taken in, what is there already, and what cannot be."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from host.memory_import import MOST_CHARACTERS, MOST_RECORDS
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.clock import START
 from tests.support.remembering import POISON, TOKEN, every_record, files_of, found, kept, listed
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 def foreign(text: str, **fields: Any) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`memory.lint` over real files: what is wrong is found where it stands, and nothing of anybody else's is told."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +10,10 @@ from host.memory_lint import MOST_FLAWS
 from host.namespace import REPOSITORY_FOLDER
 from recall.contracts import CodeAnchor, Status
 from recall.documents import read
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
 from tests.support.remembering import POISON, TOKEN, case, kept
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 async def linted(remora: Asking, folder: str) -> list[dict[str, Any]]:

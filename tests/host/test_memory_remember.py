@@ -1,7 +1,6 @@
 """`memory.remember` over real files: what is kept and how, what is not kept twice, and what takes whose place."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from host.contracts import Reason
 from host.namespace import REPOSITORY_FOLDER
 from host.verbs import MAX_TEXT
 from recall.contracts import Flag, MemoryKind, Scope, Status
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.builders import SESSION, a_memory_id
 from tests.support.clock import START
 from tests.support.remembering import (
@@ -28,17 +27,6 @@ from tests.support.remembering import (
     verbs,
 )
 from tests.support.world import LESSON
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 async def test_what_is_remembered_is_found_listed_and_got_as_it_was_said(remora: Asking, folder: str) -> None:

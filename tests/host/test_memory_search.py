@@ -1,8 +1,7 @@
 """`memory.search` over real files: what is found, how it is scored, and what is said of what was left out."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,21 +13,10 @@ from recall.associate import Arm
 from recall.contracts import Candidate, Cue, Flag, Index, Source, SourceName, Status
 from recall.errors import ArmUnavailable
 from recall.fallback import Breaker
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
 from tests.support.remembering import POISON, break_index, found
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def folder(remora: Asking) -> str:
-    return remora.world.workspace()
 
 
 async def test_a_search_gives_the_best_first_no_more_than_asked_and_says_why_when_asked(
@@ -79,7 +67,7 @@ async def test_what_two_sources_propose_is_listed_once_and_each_says_its_part(re
     weight = both["explain"]["fusion"]["lexical"]
     assert both["hits"][0]["score"] == pytest.approx(weight + (1 - weight) * 5 / 6)  # best by words, not by meaning
     assert all(0 <= hit["score"] <= 1 for hit in both["hits"])
-    assert [arm["name"] for arm in both["arms"]] == ["lexical", "seed", "engine"]
+    assert [arm["name"] for arm in both["arms"]] == ["lexical", "seed", "procedural", "episodic", "semantic", "engine"]
 
 
 async def test_what_one_source_alone_proposes_is_found_too(remora: Asking, folder: str) -> None:

@@ -1,23 +1,13 @@
 """Looking after the index and the vectors over the wire: work is begun, gets on, and says how it stands."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from host.service import Service
 from recall.frames import EngineState, EngineStatus
-from tests.support.asking import Asking, asking
+from tests.support.asking import Asking
 from tests.support.engines import StillEngine
 from tests.support.remembering import break_index, found
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
 
 
 async def test_an_index_at_rest_says_so(remora: Asking) -> None:

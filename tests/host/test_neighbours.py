@@ -1,7 +1,5 @@
 """The records beside a text: of its scope alone, those that hold now, and what they are to it."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +10,9 @@ from recall.compare import New, Same, Update
 from recall.contracts import Origin, Scope, ScopeRef, Status, visible
 from recall.workspace import workspace_key
 from tests.support.builders import a_candidate, a_memory_id, a_user_scope, a_workspace_scope
-from tests.support.world import World, a_world
+from tests.support.world import World
 
 WORDS = cleaned(Words(text="The retry limit is 20."))
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with a_world(tmp_path / "data") as opened:
-        yield opened
 
 
 def here(world: World) -> ScopeRef:

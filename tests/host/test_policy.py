@@ -67,7 +67,9 @@ COVERED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("association", "rank"),
         (
             *("recall.rank", "recall.fusion", "recall.contradiction", "recall.lookup", "recall.tokens"),
-            *("recall.sources.lexical", "recall.sources.engine", "recall.sources.seed"),
+            *("recall.sources.lexical", "recall.sources.engine", "recall.sources.seed", "recall.sources.episodic"),
+            *("recall.sources.semantic", "recall.sources.procedural"),
+            *("recall.came_up", "recall.acts"),
         ),
     ),
     "confidence": (
@@ -94,9 +96,9 @@ MEASUREMENTS = ("FIGURES", "MEASURED")  # of attention: what was found, which de
 FROZEN = {
     "gate_pre_v3": "6dcd114b510d2518",
     "lexical_pre_v1": "f085af5df332852f",
-    "rank_pre_v2": "e3e73ad54728480f",
+    "rank_pre_v3": "ce326d083a53942d",
     "confidence_pre_v3": "de2d207dc0b88b6e",
-    "broker_pre_v2": "f32304ce7f41d2f6",
+    "broker_pre_v3": "4b9065ec15624f56",
     "holdout_pre_v1": "33f1ea329aa2180c",
 }
 

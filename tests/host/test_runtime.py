@@ -194,7 +194,7 @@ def test_a_new_window_holds_nothing_of_the_last_one(source: str, before: tuple[s
     runtime.handed_over(packet_of(2))
     runtime.handed_over(packet_of(1))
     runtime.taken(packet_of(3))
-    runtime.has_read([a_read(3)])
+    runtime.witnessed([a_read(3)])
     runtime.gate = COOLING
     runtime.voted((a_memory_id(4),))
 
@@ -330,7 +330,7 @@ def test_the_boundary_is_free_again_once_the_agent_went_on(envelope: EventEnvelo
 def test_only_a_whole_read_counts_as_shown() -> None:
     runtime = a_runtime()
 
-    runtime.has_read([a_read(1), a_read(2, EvidenceKind.SEEN)])
+    runtime.witnessed([a_read(1), a_read(2, EvidenceKind.SEEN)])
 
     assert runtime.visible().read == {a_memory_id(1): "digest-1"}
 

@@ -1,6 +1,5 @@
 """The wire methods over a whole remora: what each answers, what each refuses, and what follows from it."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result, a
 from tests.support.world import FAILURE, LESSON
 
 OWNER = {"sessionId": SESSION, "agentId": AGENT}
-
-
-@pytest.fixture
-async def remora(tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking(tmp_path / "data") as opened:
-        yield opened
 
 
 async def a_need(remora: Asking, call_id: str = "c1") -> str:
@@ -298,9 +291,24 @@ async def test_metrics_count_what_happened_since_the_start(remora: Asking) -> No
     numbers = await remora.ask("metrics")
 
     assert numbers["events"]["accepted"] == 2
-    assert (numbers["sessions"], numbers["queued"], numbers["daemon"]) == (1, 0, {})
+    assert (numbers["now"]["sessions"], numbers["daemon"]) == ({"": 1}, {})
+    assert numbers["now"]["queued"]["passes"] == 0
     assert numbers["packets"] == {"built": 1, "claimed": 1, "delivered": 1}
     assert numbers["injected"]["items"] == 1
+
+
+async def test_metrics_are_told_in_prometheus_text_format(remora: Asking) -> None:
+    await a_need(remora)
+
+    lines = (await remora.ask("metrics", format="prometheus"))["text"].splitlines()
+
+    assert 'remora_pre_packets_total{state="built"} 1' in lines
+    assert 'remora_pre_leaks_total{why="all"} 0' in lines
+    assert "remora_pre_sessions 1" in lines
+    assert 'remora_pre_events{of="accepted"} 2' in lines
+    assert any(line.startswith('remora_pre_database_bytes{of="log"} ') for line in lines)
+    assert 'remora_pre_breaker{of="lexical closed"} 1' in lines
+    assert all(line.startswith(("# TYPE remora_pre_", "remora_pre_")) for line in lines)
 
 
 async def test_a_hook_is_heard_over_the_socket_and_over_http_alike(remora: Asking) -> None:

@@ -180,7 +180,7 @@ async def test_a_past_that_cannot_be_read_is_everybodys_error_and_the_next_try_s
         await go.wait()
         if len(asked) == 1:
             raise OSError("the disk")
-        return History(root_agent="main", entries=(), packets={}, reads={})
+        return History(root_agent="main", entries=(), packets={}, evidence={})
 
     async def adopt(path: str, key: str) -> None:
         return None

@@ -22,8 +22,9 @@ from host.contracts import (
     Silence,
 )
 from host.mutes import EVERYTHING
+from host.props import Props
 from host.runtime import SessionRuntime
-from host.stage import EMPTY, Props, Stage
+from host.stage import EMPTY, Stage
 from recall.contracts import ActivationLevel, Drop, Found, Ranked, Scope, Scored
 from tests.support.builders import (
     AGENT,

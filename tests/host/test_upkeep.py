@@ -97,6 +97,7 @@ async def test_an_idle_session_is_let_go_and_comes_back_as_it_was(
         after = await world.parts.sessions.find(SESSION, AGENT)
 
         assert (still_there, gone) == (before, None)
+        assert await world.parts.sessions.endings.next() == SESSION  # what it did is told, though it did not end
         assert after is not before
         assert (after.cursor, after.step, after.scope) == (before.cursor, before.step, before.scope)
         assert state_text(after.gate) == state_text(before.gate)

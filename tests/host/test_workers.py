@@ -53,7 +53,7 @@ class Rig:
 
     async def history(self, session: str, agent: str) -> History:
         await self.open_gate.wait()
-        return History(root_agent=AGENT, entries=(), packets={}, reads={})
+        return History(root_agent=AGENT, entries=(), packets={}, evidence={})
 
     async def adopt(self, path: str, key: str) -> None:
         return None

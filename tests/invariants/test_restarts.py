@@ -136,6 +136,17 @@ class Agent:
         shown = window(files[number % len(files)])
         await self.say(a_read(shown, call_id=f"read-{self.sent}", workspace=self.folder))
 
+    async def uses(self, number: int) -> None:
+        self.sent += 1
+        one, memory_id = f"u{self.sent}", self.memories[number % len(self.memories)]
+        told = (
+            a_call(f"notes show {memory_id}", call_id=one, workspace=self.folder),
+            a_result("shown", ok=number % 2 == 0, call_id=one, workspace=self.folder),
+            a_reply(f"As {memory_id} says.", workspace=self.folder),
+            a_prompt("that fixed it, thanks!", workspace=self.folder, event_id=f"prompt:{one}"),
+        )
+        await self.say(*told[: 1 + number % 4], *(told[3:] if number > 7 else ()))
+
     async def claims_one(self, number: int) -> None:
         claim = await self.world.claim((Surface.POST_TOOL, Surface.USER_PROMPT)[number % 2])
         if isinstance(claim, Claimed):
@@ -193,6 +204,7 @@ class Agent:
 Act = Callable[[Agent, int], Awaitable[None]]
 ACTS: list[Act] = [
     *[Agent.fails] * 5,
+    *[Agent.uses] * 2,
     *[Agent.speaks] * 3,
     *[Agent.says_nothing] * 4,
     *[Agent.takes] * 3,
@@ -233,6 +245,7 @@ async def known(agent: Agent) -> dict[str, object]:
     """All that the daemon knows of the session, and what waits for it."""
     runtime = await agent.runtime()
     fold = {name: value for name, value in vars(runtime).items() if name not in PASSING}
+    fold["known"] = {name: getattr(runtime.known, name) for name in ("records", "calls", "unproven", "prompts")}
     pending, claimed = await agent.world.parts.inbox.slot(SESSION, AGENT)
     slots = [None if slot is None else (slot.packet, slot.state) for slot in (pending, *claimed)]
     return copy.deepcopy(fold | {"hesitation": runtime.hesitation, "window": runtime.visible(), "slots": slots})
@@ -241,7 +254,7 @@ async def known(agent: Agent) -> dict[str, object]:
 async def written(agent: Agent) -> list[object]:
     """The audit without ids and times."""
     return [(one.kind, one.outcome, one.reason, one.trigger, one.step, one.cursor, one.packet, one.gate, one.votes,
-             one.versions.get("confidence"), one.versions.get("holdout"), one.activation)
+             one.versions.get("confidence"), one.versions.get("holdout"), one.activation, one.evidence)
             for one in await agent.world.audit()]  # fmt: skip
 
 

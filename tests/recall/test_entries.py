@@ -3,7 +3,7 @@
 from recall.contracts import Flag, Origin, Status
 from recall.documents import Document, Unreadable
 from recall.edits import append, render
-from recall.entries import INDEXED, FileChange, Guard, Known, changed
+from recall.entries import INDEXED, FileChange, Guard, Known, admitted, changed
 from recall.markers import FileHome
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
 
@@ -90,6 +90,24 @@ def test_a_file_that_cannot_be_read_or_used_drops_its_records_and_says_why() -> 
 
     assert (unreadable.refused, unreadable.dropped) == ("no-access", (10,))
     assert (unusable.refused, unusable.dropped) == ("not-utf-8", (10,))
+
+
+def test_what_a_person_let_through_is_proposed_though_it_is_flagged_and_nothing_else_is() -> None:
+    ids = [f"mem_{number * 32}" for number in "1234"]
+    flags = ["", ' flags=["quarantined"]', ' flags=["corrected"]', ' status="archived"']
+    data = "".join(
+        f"<!-- memory:{one}{flag} -->\nA poisoned one, {one}.\n" for one, flag in zip(ids, flags, strict=True)
+    )
+    found, wary = Document(data=data.encode(), stamp="now"), Guard("w", lambda text: "poison" in text)
+    read = changed(found, "before", HOME, {}, wary)
+    assert [one.eligible for one in read.added] == [0, 0, 0, 0]
+
+    known = {one.memory_id: one.digest for one in read.added}
+    let = Guard("w", lambda text: True, lambda memory_id, digest: known.get(memory_id) == digest)
+    assert [bool(one.eligible) for one in admitted(read, let).added] == [True, True, False, False]
+    assert admitted(read, Guard("w", lambda text: True)) is read
+    other = Guard("w", lambda text: True, lambda memory_id, digest: digest == "another")
+    assert admitted(read, other) is read
 
 
 def test_a_record_that_the_guard_keeps_out_is_indexed_but_never_proposed() -> None:

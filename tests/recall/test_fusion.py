@@ -66,10 +66,18 @@ def test_an_arm_that_gave_nothing_any_score_adds_nothing() -> None:
     assert relevances([lexical(1, 0.0), engine(2, -0.1)]) == {1: 0.0, 2: 0.0}
 
 
-def test_arms_beside_the_lexical_one_share_what_it_leaves() -> None:
+def test_the_arm_beside_the_lexical_one_gets_what_it_leaves_and_one_of_a_single_kind_takes_from_neither() -> None:
     fused = relevances([lexical(1, 5.0), engine(2, 0.9), by(SourceName.EPISODIC, 3, 2.0)])
 
-    assert fused == {1: 0.75, 2: 0.125, 3: 0.125}
+    assert fused == {1: 0.75, 2: 0.25, 3: 0.5}
+
+
+def test_what_an_arm_of_a_single_kind_finds_counts_as_far_as_the_others_say_less() -> None:
+    fused = relevances(
+        [lexical(1, 5.0), lexical(2, 1.0), by(SourceName.SEMANTIC, 1, 2.0), by(SourceName.SEMANTIC, 2, 2.0)]
+    )
+
+    assert fused == {1: 1.0, 2: 0.5}
 
 
 def test_what_each_arm_said_in_absolute_terms_survives() -> None:

@@ -3,7 +3,9 @@
 import sqlite3
 from pathlib import Path
 
+from host.swapping import open_swappable
 from recall.contracts import Origin, RecordState
+from recall.entries import Guard
 from recall.files import RefusalKind, Refused
 from recall.library import SCHEMA, Library, Root
 from tests.support.builders import a_memory, a_memory_id, a_scope, a_user_scope, a_workspace_scope
@@ -127,3 +129,29 @@ async def test_an_index_that_cannot_be_written_stops_no_session(tmp_path: Path) 
     assert (await library.status()).problem == "database or disk is full"
     await library.adopt(a_root(tmp_path / "memory"))
     assert await found(library, "waits") == [a_memory().memory_id] and (await library.status()).problem == ""
+
+
+async def test_what_a_person_let_through_is_found_once_it_is_judged_anew_and_after_a_rebuild(tmp_path: Path) -> None:
+    """The file is as it was; what changed is whether its record may be proposed."""
+    let: dict[str, str] = {}
+    guard = Guard("words", lambda text: "poison" in text, lambda memory_id, digest: let.get(memory_id) == digest)
+    write_records(tmp_path / "root" / "a.md", [a_memory("A poisoned heron."), a_memory("x", memory_id=a_memory_id(2))])
+    async with open_swappable(tmp_path / "index.db", SCHEMA) as database:
+        library = Library(database, guard)
+        await library.open()
+        await library.adopt(a_root(tmp_path / "root"))
+        found = await library.get(a_memory_id(), a_scope())
+        assert found is not None
+        assert await library.digests([a_memory_id()]) == {}
+
+        let[a_memory_id()] = digest = found[1].record_digest
+        assert await library.digests([a_memory_id()]) == {}
+        await library.reconsider([a_memory_id(), a_memory_id(99)])
+        assert await library.digests([a_memory_id()]) == {a_memory_id(): digest}
+        await library.rebuild()
+        assert await library.digests([a_memory_id()]) == {a_memory_id(): digest}
+
+        let.clear()
+        await library.reconsider([a_memory_id()])
+        assert list(await library.digests([a_memory_id(), a_memory_id(2)])) == [a_memory_id(2)]
+        await library.close()

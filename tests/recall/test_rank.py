@@ -66,6 +66,7 @@ def test_a_record_that_may_not_be_given_is_dropped_with_its_reason(fields: dict[
         (Shown(muted=frozenset({a_memory_id(1)})), DropReason.MUTED),
         (Shown(muted_kinds=frozenset({one(1).kind})), DropReason.MUTED),
         (Shown(corrected=frozenset({a_memory_id(1)})), DropReason.CORRECTED),
+        (Shown(quarantined=frozenset({a_memory_id(1)})), DropReason.QUARANTINED),
     ],
 )
 def test_what_the_window_holds_already_is_not_given_again(shown: Shown, reason: str) -> None:
@@ -198,6 +199,13 @@ def test_importance_priority_age_scope_and_confidence_order_what_is_equally_rele
     ]
     assert {first(**fields) for fields in better} == {a_memory_id(2)}
     assert {first(**fields) for fields in worse} == {a_memory_id(1)}
+
+
+def test_what_has_helped_comes_first_among_what_is_equally_relevant_and_only_there() -> None:
+    plain = [one(1), one(2)]
+    assert kept(run(plain)) == [a_memory_id(1), a_memory_id(2)]
+    assert kept(run(plain, Shown(used={a_memory_id(2): 0.3}))) == [a_memory_id(2), a_memory_id(1)]
+    assert RankPolicy().usage < RankPolicy().relevance
 
 
 def test_the_priority_that_is_first_among_equals_is_no_low_one() -> None:

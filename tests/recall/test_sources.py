@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from governance.facts import stated
 from recall.contracts import Candidate, Cue, Flag, Index, Source, Status, visible
 from recall.sources import SOURCES
+from recall.sources.episodic import episodic_source
+from recall.sources.semantic import semantic_source
 from tests.support.builders import a_cue, a_memory, a_memory_id, a_scope, a_user_scope, a_workspace_scope
 from tests.support.clock import START
 from tests.support.library import a_library, a_root, write_records
@@ -37,7 +40,8 @@ async def index(tmp_path: Path) -> AsyncIterator[Index]:
         yield library.snapshot(START)
 
 
-sources = pytest.mark.parametrize("source", [source for _, source in SOURCES], ids=[name for name, _ in SOURCES])
+ALL = (*SOURCES, ("episodic", episodic_source(str)), ("semantic", semantic_source(stated)))
+sources = pytest.mark.parametrize("source", [source for _, source in ALL], ids=[name for name, _ in ALL])
 cues = pytest.mark.parametrize("cue", CUES, ids=range(len(CUES)))
 
 

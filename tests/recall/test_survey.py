@@ -1,6 +1,7 @@
 """Looking over the index: the walk meets every record once, and what is left out is named with its reason."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,42 @@ async def test_ids_are_known_where_they_can_be_seen(library: Library, tmp_path: 
     found = await library.survey(lambda connection: survey.known(connection, ids, a_scope()))
 
     assert found == {a_memory_id(1), a_memory_id(2)}
+
+
+# ------------------------------------------------------------------------------------------------- in nobody's name
+
+
+async def test_records_are_found_by_id_wherever_they_are_and_in_order(library: Library, tmp_path: Path) -> None:
+    await stocked(library, tmp_path, a_record(1), a_record(2, status=Status.REVOKED), a_record(3, scope=OTHER))
+    wanted = [a_memory_id(number) for number in (3, 9, 1, 2)]
+    found = await library.survey(partial(survey.anywhere, memory_ids=wanted))
+    assert [one.record.memory_id for one in found] == [a_memory_id(number) for number in (1, 2, 3)]
+    assert found[2].record.scope == OTHER
+
+
+async def test_everything_is_walked_through_once(library: Library, tmp_path: Path) -> None:
+    await stocked(library, tmp_path, *(a_record(n) for n in range(1, 6)), a_record(7, scope=OTHER))
+    met: list[str] = []
+    after = 0
+    while page := await library.survey(partial(survey.everything, after=after, limit=4)):
+        met += [one.record.memory_id for one in page]
+        after = page[-1].row
+    assert sorted(met) == [a_memory_id(number) for number in (1, 2, 3, 4, 5, 7)]
+
+
+async def test_what_is_kept_back_is_active_unsearchable_and_can_be_seen_from_there(
+    library: Library, tmp_path: Path
+) -> None:
+    await stocked(
+        library,
+        tmp_path,
+        a_record(1),
+        a_record(2, flags=(Flag.QUARANTINED,)),
+        a_record(3, flags=(Flag.CORRECTED,), created_at=START + 5),
+        a_record(4, flags=(Flag.QUARANTINED,), status=Status.ARCHIVED),
+        a_record(5, flags=(Flag.QUARANTINED,), superseded_by=a_memory_id(1)),
+        a_record(6, flags=(Flag.QUARANTINED,), scope=OTHER),
+        a_record(7, flags=(Flag.QUARANTINED,), scope=a_user_scope()),
+    )
+    found = await library.survey(partial(survey.kept_back, scope=a_scope()))
+    assert {one.record.memory_id for one in found} == {a_memory_id(number) for number in (2, 3, 7)}

@@ -150,7 +150,11 @@ def judge(daemon: RunningDaemon, ledger: Ledger, seed: int) -> None:
             assert kinds.count("delivery") == 1, f"{why}: {packet} {kinds}"
             assert kinds.count("claim") == 1, f"{why}: {packet} {kinds}"
             assert kinds[-1] == "pass", f"{why}: {packet} was not audited first: {kinds}"
-        assert wire.call("audit.verify")["ok"], why
+        verified, numbers = wire.call("audit.verify"), wire.call("metrics")
+        assert verified["ok"], why
+        assert numbers["entries"] == verified["entries"], f"{why}: entries that were committed are not counted"
+        assert numbers["packets"]["delivered"] >= len(ledger.delivered), why
+        assert numbers["leaks"] == {"all": 0}, why
 
 
 def audited(wire: Wire, packet: str) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from recall.contracts import Candidate, Database, Flag, RuntimeScope, Status, TermStatistics, visible
+from recall.contracts import Candidate, Database, Flag, RuntimeScope, Status, TermStatistics, consolidated, visible
 from recall.errors import ArmUnavailable
 
 T = TypeVar("T")
@@ -90,6 +90,11 @@ class FakeIndex:
         seen = {c.memory_id: c for c in self._candidates if visible(c.scope, scope)}
         return [seen[memory_id] for memory_id in memory_ids if memory_id in seen]
 
+    async def aside(self, scope: RuntimeScope) -> Sequence[Candidate]:
+        self.asked += 1
+        found = [c for c in self._candidates if visible(c.scope, scope) and consolidated(c)]
+        return sorted(found, key=lambda c: (-c.created_at, c.memory_id))
+
     async def pinned(self, scope: RuntimeScope, limit: int) -> Sequence[Candidate]:
         self.asked += 1
         found = [c for c in self._eligible(scope) if c.pinned]
@@ -120,5 +125,8 @@ class FakeIndex:
         return [
             c
             for c in self._candidates
-            if visible(c.scope, scope) and c.status is Status.ACTIVE and Flag.QUARANTINED not in c.flags
+            if visible(c.scope, scope)
+            and c.status is Status.ACTIVE
+            and Flag.QUARANTINED not in c.flags
+            and not consolidated(c)
         ]

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from host.reads import claude_code_read
+from host.reads.printings import printings
 from recall.contracts import EventEnvelope, EventType, ReadWindow
 from tests.support.builders import an_event
 
@@ -23,6 +24,13 @@ def window(file: Path, first: int = 1, count: int | None = None) -> ReadWindow:
     found = claude_code_read(response(file, first, count))
     assert found is not None
     return found
+
+
+def a_printing(command: str, output: str, call_id: str = "shell-1", **fields: Any) -> EventEnvelope:
+    """The event of a command that printed this."""
+    printed = printings(command, output, str(fields.get("workspace", "/")))
+    told = {"tool": "shell", "ok": True, "text": output, "printed": msgspec.to_builtins(printed)}
+    return an_event(EventType.TOOL_RESULT, told, call_id=call_id, event_id=f"result:{call_id}", **fields)
 
 
 def a_read(shown: ReadWindow, call_id: str = "read-1", **fields: Any) -> EventEnvelope:

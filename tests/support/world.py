@@ -102,6 +102,8 @@ async def a_world(
     clock: SetClock | None = None,
     homes: Homes | None = None,
     attention: Attention = Attention.NORMAL,
+    *,
+    evidence: bool = True,
 ) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,6 +119,7 @@ async def a_world(
         policy=policy or Policy(),
         homes=homes,
         attention=attention,
+        evidence=evidence,
     )
     opened = folder / "opened"  # ids of a later start must differ from those of an earlier one
     opened.write_bytes(opened.read_bytes() + b"." if opened.exists() else b".")

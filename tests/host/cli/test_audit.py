@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from governance.contracts import AuditEntry, AuditKind, PacketTrace
+from governance.contracts import AuditEntry, AuditKind, EvidenceKind, EvidenceTrace, PacketTrace
 from host.cli import audit
 from host.cli.main import main
 from host.client import Refused
@@ -225,8 +225,25 @@ def test_ctrl_c_ends_following_well(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_broken_chain_ends_with_1_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = run(monkeypatch, {"audit.verify": {"ok": True, "entries": 7}}, "verify")
     broken, _ = run(
-        monkeypatch, {"audit.verify": {"ok": False, "entries": 7, "problem": "row 3 was changed"}}, "verify"
+        monkeypatch, {"audit.verify": {"ok": False, "entries": 7, "problem": "it was changed", "row": 8}}, "verify"
     )
 
     assert (whole.exit_code, whole.output) == (0, "7 entries, the chain holds.\n")
-    assert broken.exit_code == 1 and "row 3 was changed" in broken.output
+    assert broken.exit_code == 1 and "at entry 8: it was changed." in broken.output
+
+
+def test_verify_says_how_many_were_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = run(monkeypatch, {"audit.verify": {"ok": True, "entries": 7, "before": 90}}, "verify")
+
+    assert whole.output == "7 entries, the chain holds. 90 older ones were let go and are summed up.\n"
+
+
+def test_show_tells_what_the_session_did_with_the_packets_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    def edge(memory_id: str) -> EvidenceTrace:
+        return EvidenceTrace(kind=EvidenceKind.REUSE, memory_id=memory_id, source_version=1, record_digest="0" * 64)
+
+    later = msgspec.structs.replace(SILENCE, audit_id="aud_3", evidence=(edge("mem_1"), edge("mem_2")))
+    result, _ = run(monkeypatch, {"audit.get": {"entry": SPOKEN, "later": [later]}}, "show", "aud_2")
+
+    assert "the agent did what mem_1 says" in result.output
+    assert "mem_2" not in result.output

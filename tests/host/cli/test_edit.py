@@ -63,6 +63,7 @@ def changes(daemon: FakeDaemon) -> dict[str, Any]:
     """What was asked to be changed."""
     params = daemon.params("memory.edit")
     assert params.pop("memoryId") == ID and params.pop("expected") == "digest-as-seen"
+    assert params.pop("principal") == "agent"  # nobody sits at this terminal
     params.pop("workspace")
     return params
 

@@ -7,6 +7,8 @@ from governance.contracts import (
     AuditEntry,
     AuditKind,
     CandidateTrace,
+    EvidenceKind,
+    EvidenceTrace,
     GateTrace,
     PacketTrace,
     Removal,
@@ -118,3 +120,9 @@ def test_a_bare_entry_shows_only_what_it_has() -> None:
 
     assert "drop: dropped, expired" in text
     assert "source" not in text and "candidates" not in text and "need" not in text
+
+
+def test_what_an_entry_shows_of_a_use_is_told() -> None:
+    trace = EvidenceTrace(kind=EvidenceKind.CITE, memory_id="mem_1", source_version=1, record_digest="0" * 64)
+
+    assert "shows: mem_1 was named or quoted" in list(described(msgspec.structs.replace(BARE, evidence=(trace, trace))))

@@ -45,6 +45,14 @@ def test_a_packet_or_a_memory_is_judged(
     assert json.loads(as_json.output)["auditId"] == "aud_1"
 
 
+@pytest.mark.parametrize(("purged", "told"), [(0, ""), (2, " Packets purged: 2.")])
+def test_what_is_wrong_waits_for_its_person(monkeypatch: pytest.MonkeyPatch, purged: int, told: str) -> None:
+    answer = {"auditId": "aud_1", "opinion": "wrong", "packetId": PACKET, "corrected": True, "packetsPurged": purged}
+    result, _ = run(monkeypatch, {"memory.feedback": answer}, PACKET, "wrong")
+    said = f"Noted: {PACKET}, wrong. It is handed over no more until you decide: remora-pre review.{told}\n"
+    assert result.output == said
+
+
 def test_an_entry_of_the_audit_stands_for_its_packet(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = an_entry(audit_id="aud_7", kind=AuditKind.DELIVERY, packet=a_trace(1))
     noted = {"auditId": "aud_1", "opinion": "noise", "packetId": entry.packet.packet_id if entry.packet else None}

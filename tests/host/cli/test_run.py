@@ -60,6 +60,23 @@ def test_status_says_how_far_the_index_is(monkeypatch: pytest.MonkeyPatch, index
     assert said in result.output
 
 
+@pytest.mark.parametrize(
+    ("waiting", "said"),
+    [
+        ({"approvals": 0, "review": 0}, []),
+        ({"approvals": 1, "review": 0}, ["1 procedure would have been shown and can do harm: remora-pre approve"]),
+        ({"approvals": 0, "review": 3}, ["3 items in the review queue: remora-pre review"]),
+    ],
+)
+def test_status_says_what_waits_for_its_user(
+    monkeypatch: pytest.MonkeyPatch, waiting: dict[str, int], said: list[str]
+) -> None:
+    result, _, _ = run(monkeypatch, {"health": HEALTHY | {"waiting": waiting}}, "status")
+
+    assert result.exit_code == 0
+    assert [line for line in result.output.splitlines() if not line.startswith(("It", "  "))] == said
+
+
 OTHERS = HEALTHY | {"data": "/theirs", "pid": 77}
 
 
@@ -140,7 +157,16 @@ def test_stop_waits_until_the_daemon_is_gone(monkeypatch: pytest.MonkeyPatch) ->
     assert [method for method, _ in daemon.asked] == ["health", "shutdown", "health"]
 
 
-def test_metrics_are_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_a_block_each(monkeypatch: pytest.MonkeyPatch) -> None:
     result, _, _ = run(monkeypatch, {"metrics": {"sessions": 2, "events": {"accepted": 5}}}, "metrics")
 
-    assert result.output == 'events: {"accepted":5}\nsessions: 2\n'
+    assert result.output == "events:\n  accepted: 5\nsessions: 2\n"
+
+
+def test_metrics_for_prometheus_are_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, daemon, _ = run(monkeypatch, {"metrics": {"text": "x_packets_total 3\n"}}, "metrics", "--prometheus")
+    both, _, _ = run(monkeypatch, {}, "metrics", "--prometheus", "--json")
+
+    assert result.output == "x_packets_total 3\n"
+    assert daemon.asked[-1] == ("metrics", {"format": "prometheus"})
+    assert (both.exit_code, "not both" in both.output) == (2, True)
