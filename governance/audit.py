@@ -31,7 +31,8 @@ _LATER = (
     " ORDER BY row LIMIT ?"
 )
 _CHUNK = f"SELECT {', '.join(Row.__struct_fields__)} FROM audit WHERE row > ? ORDER BY row LIMIT ?"
-_HIGHEST = "SELECT seq FROM sqlite_sequence WHERE name = 'audit'"
+_HIGHEST = "SELECT seq FROM sqlite_sequence WHERE name = 'audit' AND typeof(seq) = 'integer'"
+_LOWEST = "SELECT row FROM audit ORDER BY row LIMIT 1"
 _KEPT = "SELECT document, digest FROM audit_checkpoint"
 _CONDITIONS = {  # field of the filter -> condition
     "session_ref": "session_ref = ?",
@@ -223,11 +224,14 @@ class Audit:
         except msgspec.DecodeError:
             return Verification(ok=False, entries=0, problem="the checkpoint was changed", row=0)
         walk = Walked(link=start.link)
+        first = await self._database.read(lambda connection: connection.execute(_LOWEST).fetchone())
+        if first is not None and first[0] <= start.through.row:
+            walk = msgspec.structs.replace(walk, problem="the entry was put before the first", row=first[0])
         while walk.problem is None and (rows := await self.chunk(walk.link.row, CHUNK)):
             walk = await asyncio.to_thread(walked, walk, rows)
         problem, row = walk.problem, walk.link.row + 1
-        if problem is None and highest > walk.link.row:
-            problem = "the last entries were removed"
+        if problem is None and (highest > walk.link.row or await self.head() < walk.link.row):
+            problem = "the last entries were removed"  # or the number of the last one that was given out was
         elif problem is None:
             problem, row = flaw_of(kept, walk.named), walk.named_at or row
         elif walk.row is not None:

@@ -9,7 +9,7 @@ import hashlib
 import msgspec
 
 from governance.contracts import AuditEntry
-from recall.canonical import canonical
+from recall.canonical import NotCanonical, canonical
 from recall.contracts import ArmReport, Frozen
 
 # What a decision is not made of: when it was made, how long it took, its ids, what it proves, its place in the chain.
@@ -91,12 +91,16 @@ def flaw(row: Row, link: Link) -> str | None:
         return "entries before this one were removed"
     if _sha256(row.entry) != row.digest:
         return "the entry was changed"
-    entry = _decoder.decode(row.entry)
+    try:
+        entry = _decoder.decode(row.entry)
+        decided = _stored_decision(row.entry)
+    except (msgspec.MsgspecError, NotCanonical, UnicodeError):
+        return "the entry cannot be read"
     if entry.prev_digest != link.digest:
         return "the entry does not follow the one before it: one of them was replaced or moved"
     if _row(entry, row.row, row.digest, row.entry) != row:
         return "a column differs from the entry"
-    return None if _stored_decision(row.entry) == entry.decision_digest else "the decision's digest does not fit"
+    return None if decided == entry.decision_digest else "the decision's digest does not fit"
 
 
 def _row(entry: AuditEntry, row: int, digest: str, data: bytes) -> Row:

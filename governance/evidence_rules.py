@@ -50,6 +50,7 @@ _LACKS = re.compile(
     r"|不会|不能|没有|无法|不支持|不再|漏掉|忽略",
     re.IGNORECASE,
 )
+_UNTIL = re.compile(r"^.*?\b(?:fails|hangs|breaks|dies|crashes|errors|stalls|times out)\b", re.IGNORECASE | re.DOTALL)
 _AGAINST = re.compile(
     r"(?:\b(?:not|never|avoid|instead of|rather than|without|don't)\b|而不是|不要|不用|别用|避免).*",
     re.IGNORECASE | re.DOTALL,
@@ -152,7 +153,8 @@ def advice(text: str) -> str:
     """What a record advises: without the trouble that it is about, and without what it advises against or says is not
     so. Who runs into the trouble does not follow it."""
     plain = _FAILS.sub(" … ", _TROUBLE.sub(" … ", text))
-    return "".join(_AGAINST.sub("", part) for part in _PART.split(plain) if not _LACKS.search(part))
+    parts = (_UNTIL.sub("", part) for part in _PART.split(plain) if not _LACKS.search(part))
+    return "".join(_AGAINST.sub("", part) for part in parts)
 
 
 def telling_command(words: Sequence[str]) -> bool:

@@ -56,7 +56,7 @@ _BEGUN = r"(?:^|[,.!;:-]\s*|\b(?:and|yes|yep|yeah|ok|okay|great|nice|perfect|now
 _WORKED = (
     rf"{_BEGUN}{_SUBJECT}(?:'s| is| are)?(?: all)?(?: now| finally)?"
     r" (?:work(?:s|ed|ing)|pass(?:es|ed|ing)?|compiles|succeeded|fixed|green)\b",
-    rf"{_BEGUN}(?:that|this|it) (?:did (?:the trick|it)|fixed (?:it|that|the \w+)|solved (?:it|that|the \w+)|helped(?=\W*$))",
+    rf"{_BEGUN}(?:that|this|it) (?:did (?:the trick|it)\b|(?:fixed|solved) (?:it|that|the \w+)\b|helped(?=\W*$))",
     r"\b(?:works|working|fixed|solved|passes|passing|green)"
     r"(?: (?:now|again|perfectly|great|fine|well|like a charm))+\b",
     r"^\W*(?:(?:yes|yep|yeah|great|perfect|nice|awesome|excellent|cool|ok|okay)\W+)*"

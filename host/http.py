@@ -22,6 +22,7 @@ from uvicorn.server import ServerState
 
 from host.connection import Methods, Reply, settle
 from host.errors import ProtocolFault
+from host.hushed import hushed
 from host.protocol import LARGE_FRAME_BYTES
 from host.sockets import credentials
 
@@ -59,7 +60,7 @@ def hook_app(methods: Methods, token: str | None, log: Log) -> ASGIApp:
                 reply = await methods.hook(request.path_params["host"], raw)
         except ProtocolFault as fault:
             if fault.kind == "unknown-host":
-                return PlainTextResponse(f"{fault}\n", 404)
+                return PlainTextResponse(f"{hushed(fault)}\n", 404)
             log.warning("hook.refused", kind=fault.kind)
             return Response()
         except Exception as error:  # noqa: BLE001  (boundary: a connection; the agent must not notice)

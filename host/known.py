@@ -57,7 +57,8 @@ class Known:
     """`records` by memory id; `calls`: what calls used whose result is awaited; `unproven`: reuses of which neither a
     result nor the user has spoken yet, by memory id; `proven`: records that were used with success; `prompts`: where
     the user spoke; `before`: what the session held until a record was shown, for as long as nobody has looked. The
-    rest is found again when needed: by memory id the digest and what is found at it, and an index over that."""
+    rest is found again when needed: by memory id the digest and what is found at it, an index over that, and how the
+    records read now (`current`) by the index of that version, seen from that workspace (`place`)."""
 
     records: dict[str, Met] = field(default_factory=dict)
     calls: dict[str, tuple[Given, ...]] = field(default_factory=dict)
@@ -65,7 +66,9 @@ class Known:
     proven: set[str] = field(default_factory=set)
     prompts: deque[int] = field(default_factory=lambda: deque(maxlen=PROMPTS))
     before: dict[str, tuple[Segment, ...]] = field(default_factory=dict, compare=False)
-    traits: dict[str, tuple[str, Traits | None]] = field(default_factory=dict, compare=False)
+    traits: dict[str, tuple[str, Traits]] = field(default_factory=dict, compare=False)
+    place: tuple[str, str] = field(default=("", ""), compare=False)
+    current: dict[str, str] = field(default_factory=dict, compare=False)
     index: Index = field(default=Index(), compare=False)
 
     def took(self, rows: Iterable[AccessEvidence], segments: Sequence[Segment]) -> None:

@@ -63,7 +63,7 @@ _SAID = frozenset({SegmentKind.PROMPT, SegmentKind.REPLY})
 _CITES = "<oai-mem-citation>"
 _CITATIONS = re.compile(rf"{_CITES}(.{{0,8192}}?)</oai-mem-citation>", re.DOTALL)
 _CITATION = re.compile(r"^[ \t]*([^\n|:]{1,512}):(\d{1,7})(?:-(\d{1,7}))?(?:\|[^\n]*)?$", re.MULTILINE)
-_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?(?:^\s*\1\s*$|\Z)", re.DOTALL | re.MULTILINE)
+_DOCUMENT = re.compile(r"<<-?[ \t]*['\"]?(\w+)['\"]?.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _DIVIDES = re.compile(r"[;&|\n]")
 _payload = msgspec.json.Decoder(EventPayload)
@@ -253,18 +253,24 @@ class Witness:
         return Given(memory_id=memory_id, source_version=version, record_digest=digest)
 
     async def _traits(self, runtime: SessionRuntime) -> dict[str, Traits]:
-        """What the known records can be recognised by. One that has changed since it was shown cannot be."""
-        known = runtime.known
+        """What the known records can be recognised by: those that may be seen from here and read as they were shown."""
+        known, scope = runtime.known, runtime.scope
+        place = (self.library.version, scope.workspace)
+        if known.place != place:
+            known.place, known.current = place, {}
+        unasked = [memory_id for memory_id in known.records if memory_id not in known.current]
+        if unasked:
+            known.current |= dict.fromkeys(unasked, "") | await self.library.digests(unasked, scope)
+        traits: dict[str, Traits] = {}
         for memory_id, met in known.records.items():
             digest = met.given.record_digest
-            if known.traits.get(memory_id, ("", None))[0] != digest:
-                found = await self.library.get(memory_id, runtime.scope)
-                same = found is not None and found[1].record_digest == digest
-                before = [f"{one.text}\n{one.path or ''}".lower() for one in known.before.pop(memory_id, ())]
-                known.traits[memory_id] = (digest, traits_of(found[0], before) if found is not None and same else None)
+            if known.current[memory_id] == digest:
+                held = known.traits.get(memory_id)
+                if held is None or held[0] != digest:
+                    held = known.traits[memory_id] = (digest, await self._recognised(memory_id, runtime))
+                traits[memory_id] = held[1]
         known.traits = {memory_id: one for memory_id, one in known.traits.items() if memory_id in known.records}
-        traits = {memory_id: one for memory_id, (_, one) in known.traits.items() if one is not None}
-        digests = frozenset(digest for digest, one in known.traits.values() if one is not None)
+        digests = frozenset(known.traits[memory_id][0] for memory_id in traits)
         if known.index.digests != digests:
             every = [one.facts for one in traits.values()]
             known.index = Index(
@@ -276,6 +282,14 @@ class Witness:
                 ),
             )
         return traits
+
+    async def _recognised(self, memory_id: str, runtime: SessionRuntime) -> Traits:
+        """Raises IndexFault also when the record has gone since its digest was looked up."""
+        found = await self.library.get(memory_id, runtime.scope)
+        if found is None:
+            raise IndexFault("A record was removed just now.")
+        before = runtime.known.before.pop(memory_id, ())
+        return traits_of(found[0], [f"{one.text}\n{one.path or ''}".lower() for one in before])
 
 
 def traits_of(record: MemoryRecord, before: Sequence[str] = ()) -> Traits:

@@ -260,14 +260,14 @@ GOVERNANCE = (
     Promise(
         "evidence-rebuilt",
         "issue 5, point 7",
-        "The graph and its numbers are a fold over the audit: checkpoint and rest give the rows and numbers of the live "
-        "ones, whatever was let go and however often it was killed.",
+        "The graph and its numbers are a fold over the audit: checkpoint and rest give the rows and numbers of the "
+        "live ones, whatever was let go and however often it was killed.",
     ),
     Promise(
         "evidence-rules",
         "issue 5, deliverable 4",
-        "What counts as cited, reused, a success or corrected is stated, and each rule says no in doubt, in English and "
-        "in Chinese: a restated, everyday or already known thing is no reuse, an order to the agent no correction.",
+        "What counts as cited, reused, a success or corrected is stated, and each rule says no in doubt, in English "
+        "and in Chinese: what is restated, everyday or known already is no reuse, an order to the agent no correction.",
     ),
     Promise(
         "audit-recipe",

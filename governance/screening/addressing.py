@@ -101,4 +101,18 @@ ADDRESS: tuple[Rule, ...] = (
         r" (?:that|who|which) (?:is |are )?(?:reads?|reading|loads?|finds?|sees?|recalls?)\b",
         r"写给(?:所有|任何)?(?:读到|看到|阅读|加载)[^\n，。；]{0,12}(?:AI|助手|智能体|模型|代理)",
     ),
+    sign(
+        "addressed",
+        r"\bif you are an? (?:AI|LLM|(?:AI |coding |language )+(?:agent|assistant|model)|assistant|agent)\b",
+        r"如果你是(?:一个)?(?:AI|智能体|助手|大?模型|语言模型)",
+    ),
+    sign(
+        "trigger",
+        r"\b(?:when|while|before|after) (?:you )?(?:read|load|summari[sz]|process|open|pars|index)(?:e|ing"
+        r"|ed)? (?:this|the following)"
+        r"(?: (?:file|page|note|document|text|memory|entry|issue))?\b",
+        r"\b(?:before|after) (?:finishing|completing|ending|answering|starting) (?:any|each|every) (?:task|answer"
+        r"|reply|session|request)\b",
+        r"(?:总结|读取|加载|处理|读完)(?:本|这|此)(?:文件|页面|文档|条|段)[^\n，。；]{0,4}(?:时|后|前)",
+    ),
 )

@@ -88,4 +88,17 @@ CONCEALMENT: tuple[Rule, ...] = (
         f"|\\s*$)",
         f"{PEOPLE_ZH}(?:不需要|没必要|无需|不必|不用)(?:知道|知情|了解)",
     ),
+    order(
+        "concealment",
+        rf"\b(?:do not|don't|never|must not) (?:ever )?(?:tell|inform|notify|warn) {PEOPLE} (?:about|of) (?:this"
+        rf"|these|it)\b",
+        rf"\b(?:do not|don't|never|must not) (?:ever )?(?:show|reveal|disclose|display|quote) (?:this|these) "
+        rf"(?:instructions?|rules?|notes?|texts?|lines?|memor(?:y|ies)|messages?) to {PEOPLE}",
+        rf"{_NOT_ZH}(?:让|使){PEOPLE_ZH}(?:知道|发现|察觉|看到)(?:你|助手|智能体)",
+    ),
+    sign(
+        "concealment",
+        r"\b(?:run|execute|send|upload|fetch|call|do|post|copy)\b[^.\n]{0,80}\b(?:quietly|silently|secretly"
+        r"|covertly)\b",
+    ),
 )

@@ -111,4 +111,26 @@ EXFILTRATION: tuple[Rule, ...] = (
         rf"|发到)[^\n，。；]{{0,8}}?{_PUBLIC_ZH}",
         check=_carried,
     ),
+    rule(
+        "exfiltration",
+        rf"\b{_KEEP}\b[^\n.]{{0,40}}?(?:{_FILES}|\.env\b)[^\n]{{0,40}}?\b(?:to|in|into|with|at the end of) (?:your"
+        rf"|each|every|the "
+        r"final|the next) (?:\w+ )?(?:message|reply|answer|response|output|summary)\b",
+        rf"(?:{_FILES}|密码|密钥|令牌|凭证)[^\n，。；]{{0,12}}?(?:贴到|贴在|写到|写在|附到|附在|放到|放进|输出到|带到)"
+        r"[^\n，。；]{0,6}(?:回复|回答|消息|输出|总结)",
+        rf"\b(?:curl|wget)\b[^\n]{{0,40}}{HOST}[^\n]{{0,40}}\$\(",
+        check=_carried,
+    ),
+    act(
+        "secrets",
+        r"\b(?:tokens?|secrets?|passwords?|credentials?|api keys?|private keys?) (?:must|should|have to|has to"
+        r"|need to) be "
+        r"(?:echoed|printed|sent|posted|included|pasted|disclosed|shown|repeated|mailed)\b",
+    ),
+    act(
+        "exfiltration",
+        rf"\breplace (?:every|all|each|any) (?:\w+ )?(?:urls?|links?|addresses|domains?"
+        rf"|endpoints?)\b[^\n]{{0,40}}\b(?:with|by|to) {HOST}",
+        rf"\b{_SEND}\b[^.\n]{{0,60}}?\bto [\w.+-]+@[\w-]+\.\w+",
+    ),
 )

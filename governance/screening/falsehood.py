@@ -89,4 +89,16 @@ FALSEHOOD: tuple[Rule, ...] = (
         r"|填|报|当|算)"
         f"(?:成|为|作){_ZH_DONE}",
     ),
+    act(
+        "falsehood",
+        r"\b(?:mark|report|record|list|label|count|declare) (?:the |every |all |any )?(?:\w+ ){1,2}(?:scans?"
+        r"|checks?|audits?|tests?"
+        rf"|reviews?|builds?|runs?) as (?:having )?{_OUTCOMES}\b",
+    ),
+    order(
+        "falsehood",
+        r"\b(?:correct|right|only|expected|standard) (?:answer|reply|response) to (?:any|every|all"
+        r"|each) [\w ]{1,40} (?:is|are)\b",
+        r"(?:结果|结论|报告)(?:一律|统一|始终|总是|都)(?:写|填|报|标|记|回复|改)(?:成|为|作)",
+    ),
 )

@@ -3,7 +3,7 @@
 import re
 
 from governance.screening.matching import Hit, Rule
-from governance.screening.meaning import act, asked, meant
+from governance.screening.meaning import act, asked, deed, meant
 from governance.screening.phrases import HOST, IP, rule
 
 _NEAR_HOME = re.compile(r"(?<![\d.])(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|0\.0\.0\.0)")
@@ -55,5 +55,9 @@ FETCHING: tuple[Rule, ...] = (
         rf"从[^\n。；]{{0,6}}{_BARE}[^\n。；]{{0,20}}?(?:下载|拉取|获取|取)[^\n。；]{{0,40}}?{_RUN_ZH}",
         rf"{_RUN_ZH}[^\n。；]{{0,8}}(?:curl|wget)[^\n。；]{{0,30}}?{_BARE}[^\n。；]{{0,20}}?\|\s*(?:sudo )?(?:ba)?sh",
         check=_afar,
+    ),
+    deed(
+        "remote-code",
+        rf"\b(?:pipe|feed|stream)\b {HOST}[^\n]{{0,24}}? (?:in)?to (?:a |the )?(?:ba|z|da)?sh\b",
     ),
 )

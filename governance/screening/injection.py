@@ -122,8 +122,8 @@ PROBE = (
         "prompt-probe",
         rf"\b{_SHOW} (?:me )?your (?:\w+ ){{0,2}}?(?:system )?(?:prompt|instructions|guidelines|developer message)\b",
         rf"\b{_SHOW} (?:me )?(?:the )?(?:text|words|prompt|instructions|everything) above\b",
-        rf"\b{_SHOW} (?:me )?(?:the |all )?(?:hidden|initial|original|secret|full) (?:system )?(?:prompt"
-        rf"|instructions)\b",
+        rf"\b{_SHOW} (?:me )?(?:the |all )?"
+        r"(?:hidden|initial|original|secret|full|internal) (?:system )?(?:prompts?|instructions)\b",
         r"\bwhat (?:is|are|were) your (?:\w+ )?(?:system prompt|instructions)\b",
         check=meant,
     ),

@@ -89,4 +89,10 @@ SAFEGUARDS: tuple[Rule, ...] = (
         r"(?:关闭|禁用|停用|关掉|删除|删掉|移走)[^\n，。；]{0,10}(?:服务器|远端|远程|服务端)[^\n，。；]{0,6}"
         r"(?:钩子|hook)",
     ),
+    deed(
+        "skipping",
+        rf"\b{_CHECKS} (?:are|is) (?:no longer|not) (?:required|needed|necessary) (?:for|from) (?:the |any |all |an? )?"
+        r"(?:AI |coding )?(?:agents?|assistants?|AIs?|models?)\b",
+    ),
+    act("force-push", r"\bpush(?:es)? (?:can|may|should|must) (?:all |always )?be forced\b"),
 )

@@ -8,7 +8,7 @@ their words.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +18,7 @@ from recall.analyzer import distinct
 from recall.contracts import Candidate, Cue, CuePart, Index, RuntimeScope, SegmentKind, Source, SourceName
 
 LEAST = 3  # points that a failure has to have in common with an episode
-ERROR, CODE, COMMAND, GENERAL, SORT, FILE, REMEDY = 3, 2, 2, 1, 1, 1, 1
+ERROR, CODE, COMMAND, GENERAL, SORT, FILE, MENDED, REMEDY = 3, 2, 2, 1, 1, 1, 2, 1
 SURE = 6  # points from which nothing is left to wish for
 TOLD = 4  # episodes at most: one of them speaks, and what was told already is not told again
 ALIKE = 32  # of those that tell of the same act, or of the same error, that are compared: the newest
@@ -46,6 +46,7 @@ class _Failure(NamedTuple):
     names: frozenset[str]
     sorts: frozenset[str]
     solved: bool
+    mended: frozenset[str]  # files whose change ended it, those in a folder: a bare name is everybody's
     remedied: bool  # by something that is told, and would help again: an edit mends what only failed there and then
 
 
@@ -61,11 +62,13 @@ class _Shelf(NamedTuple):
     all: tuple[_Read, ...]
     by_error: dict[str, list[_Read]]
     by_act: dict[str, list[_Read]]
+    by_file: dict[str, list[_Read]]  # whose change ended a failure
 
     def like(self, need: "_Need") -> list[_Read]:
-        """Those that can have enough in common with the need: sorts of errors and files alone never are."""
+        """Those that can have enough in common with the need: a sort of error alone never is."""
         found = list(self.by_act.get(need.act, ()))[:ALIKE]
         found += [one for error in need.errors for one in self.by_error.get(error, ())[:ALIKE]]
+        found += [one for file in need.files for one in self.by_file.get(file, ())[:ALIKE]]
         return list({one.candidate.memory_id: one for one in found}.values())
 
 
@@ -152,7 +155,9 @@ def _points(failure: _Failure, files: frozenset[str], need: _Need) -> int:
     met = failure.names & need.errors
     points = max((CODE if _CODE.fullmatch(name) else ERROR for name in met), default=0)
     points += 0 if failure.sorts.isdisjoint(need.sorts) else SORT
-    if points and not files.isdisjoint(need.files):
+    if not failure.mended.isdisjoint(need.files):
+        points += MENDED
+    elif points and not files.isdisjoint(need.files):
         points += FILE
     if failure.act == need.act and (failure.solved or not is_general(failure.act)):
         points += GENERAL if is_general(failure.act) else COMMAND
@@ -170,10 +175,12 @@ def _searched(one: _Read, cue: Cue) -> Candidate | None:
 
 
 def _shelf(candidates: Sequence[Candidate]) -> _Shelf:
-    shelf = _Shelf(tuple(map(_read, candidates)), {}, {})
+    shelf = _Shelf(tuple(map(_read, candidates)), {}, {}, {})
     for one in shelf.all:
         for failure in one.failures:
             shelf.by_act.setdefault(failure.act, []).append(one)
+            for file in failure.mended:
+                shelf.by_file.setdefault(file, []).append(one)
             for name in failure.names:
                 shelf.by_error.setdefault(name, []).append(one)
     return shelf
@@ -198,8 +205,16 @@ def _failure(found: re.Match[str]) -> _Failure:
         names=_terms(names),
         sorts=_terms(sorts),
         solved=found["ended"] == "success",
+        mended=frozenset(_changed(found["remedy"] or "")) if found["ended"] == "success" else frozenset(),
         remedied=found["ended"] == "success" and _helps_again(found["act"], found["remedy"] or ""),
     )
+
+
+def _changed(remedy: str) -> Iterator[str]:
+    for done in _ACT.findall(remedy):
+        tool, _, path = done.partition(" ")
+        if tool in ("edit", "write") and "/" in path:
+            yield _end_of(path)
 
 
 def _helps_again(act: str, remedy: str) -> bool:

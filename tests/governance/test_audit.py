@@ -1,6 +1,7 @@
 """The audit: committed before it is heard of, chained, found again."""
 
 import asyncio
+import hashlib
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -106,9 +107,17 @@ async def test_a_failing_audit_says_so_and_tells_nobody_of_the_entry(fake: FakeD
             " digest, entry FROM audit WHERE row = 3",
             4,
         ),
+        (f"INSERT INTO audit (row, {NAMES}) SELECT 0, 'x', {NAMES.partition(', ')[2]} FROM audit WHERE row = 2", 0),
+        (f"INSERT INTO audit (row, {NAMES}) SELECT -3, 'x', {NAMES.partition(', ')[2]} FROM audit WHERE row = 2", -3),
+        (f"UPDATE audit SET entry = x'5b5d', digest = '{hashlib.sha256(b'[]').hexdigest()}' WHERE row = 3", 3),
+        (f"UPDATE audit SET entry = x'ff', digest = '{hashlib.sha256(bytes([255])).hexdigest()}' WHERE row = 3", 3),
+        ("DELETE FROM audit WHERE row = 5; DELETE FROM sqlite_sequence", 5),
+        ("DELETE FROM audit WHERE row = 5; UPDATE sqlite_sequence SET seq = 'x'", 5),
+        ("UPDATE sqlite_sequence SET seq = 3", 6),
     ],
     ids=[
         *("entry", "column", "time", "removed", "cut-off", "head", "renumbered", "swapped", "added", "put-between"),
+        *("put-first", "put-before", "no-entry", "no-text", "cut-off-counted", "cut-off-garbled", "counted"),
     ],
 )
 @pytest.mark.promise("chain-tampering")

@@ -185,6 +185,7 @@ def test_an_identifier_has_signs_that_words_do_not_have(name: str, telling: bool
         ("Use `uv run pytest` instead of `python -m pytest`.", "python -m pytest"),
         ("Do not run `git push --force`.", "git push"),
         ("安装用 pnpm，不要用 `npm ci`。", "npm ci"),
+        ("make e2e fails with E0463 until the target was added.", "make e2e"),
     ],
 )
 def test_the_trouble_that_a_record_is_about_is_not_what_it_advises(text: str, command: str) -> None:

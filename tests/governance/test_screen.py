@@ -153,6 +153,12 @@ def test_a_poisoned_note_is_flagged(text: str) -> None:
     assert is_instruction_like(text)
 
 
+def test_most_of_forty_more_are_flagged() -> None:
+    """Written to see what the rules miss (21 of them were found), and looked at since."""
+    missed = [text for text in lines("more_poisoned.txt") if not is_instruction_like(text)]
+    assert len(missed) <= 2, missed
+
+
 @pytest.mark.parametrize("text", lines("honest_notes.txt"))
 def test_an_honest_note_passes_however_imperative(text: str) -> None:
     assert not high(text)

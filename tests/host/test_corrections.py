@@ -123,6 +123,19 @@ async def test_a_pass_that_a_correction_overtakes_says_nothing_of_the_memory(tmp
         assert verdict is not None and [one.reason for one in verdict.removed] == ["corrected"]
 
 
+async def test_a_crash_right_behind_the_mark_leaves_nothing_that_could_be_given(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        memory_id = await world.remember(LESSON)
+        await needed(world)
+        await world.parts.marks.correct(memory_id, START)
+    async with asking(tmp_path) as remora:
+        assert await silence(remora.world) is Reason.STALE_INDEX
+        (drop,) = await remora.world.audit(kind=AuditKind.DROP)
+        assert drop.reason == Reason.STALE_INDEX
+        (waiting,) = (await remora.ask("review.list", workspace=remora.world.workspace()))["items"]
+        assert (waiting["item"]["flags"], waiting["item"]["recordId"]) == ([ItemFlag.CORRECTED], memory_id)
+
+
 async def test_a_store_that_fails_ends_no_session_and_is_told_to_who_asks(tmp_path: Path) -> None:
     async with a_world(tmp_path) as world:
         memory_id = await world.remember(LESSON)

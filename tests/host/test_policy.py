@@ -96,7 +96,7 @@ MEASUREMENTS = ("FIGURES", "MEASURED")  # of attention: what was found, which de
 FROZEN = {
     "gate_pre_v3": "6dcd114b510d2518",
     "lexical_pre_v1": "f085af5df332852f",
-    "rank_pre_v3": "ce326d083a53942d",
+    "rank_pre_v3": "95051162be991941",
     "confidence_pre_v3": "de2d207dc0b88b6e",
     "broker_pre_v3": "4b9065ec15624f56",
     "holdout_pre_v1": "33f1ea329aa2180c",

@@ -13,8 +13,7 @@ from host.namespace import name
 from host.runtime import SESSION_SET
 from recall.contracts import EventEnvelope, EventType
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_reply, a_result, a_start, an_event
-from tests.support.reading import a_read, window
-from tests.support.world import FAILURE, World, a_world
+from tests.support.world import FAILURE, World
 
 RECORD = (
     "When `make integration-test` fails with ECONNREFUSED on port 5433, the pg-fixture container is not running: "
@@ -253,6 +252,14 @@ async def test_naming_a_memory_or_quoting_it_cites_it(world: World) -> None:
     assert await kinds(world, memory_id) == ["cite", "cite", "cite"]
 
 
+async def test_a_quotation_in_the_middle_of_a_long_reply_is_found(world: World) -> None:
+    memory_id = await shown(world)
+    filling = "I have looked at the logs and at the ports. " * 40
+    quoted = "the pg-fixture container is not running: start it with `docker compose up -d pg-fixture"
+    await world.feed(replies(world, f"{filling} {quoted} {filling}"))
+    assert await kinds(world, memory_id) == ["cite"]
+
+
 async def test_a_tools_output_and_a_machines_prompt_cite_nothing(world: World) -> None:
     memory_id = await shown(world)
     await world.feed(
@@ -366,34 +373,3 @@ async def test_what_an_agent_says_corrects_nothing(world: World) -> None:
     memory_id = await shown(world)
     await world.feed(replies(world, "That note is outdated: the port is 6544, not 5433."))
     assert "correction" not in await kinds(world, memory_id)
-
-
-# --------------------------------------------------------------------------------------------------------- restart
-
-
-@pytest.mark.promise("evidence-rebuilt")
-async def test_a_restart_in_mid_session_knows_what_was_shown_and_which_call_is_awaited(tmp_path: Path) -> None:
-    async with a_world(tmp_path) as world:
-        memory_id = await shown(world)
-        await world.feed(runs(world, CURE))
-        before = (await world.parts.sessions.find(SESSION, AGENT)).known
-
-    async with a_world(tmp_path) as world:
-        known = (await world.parts.sessions.find(SESSION, AGENT)).known
-        assert known == before
-        assert world.parts.standings.of(memory_id).reuse == 1
-        await world.feed(works(world), says(world, "that note is outdated"))
-        assert await kinds(world, memory_id) == ["reuse", "success", "correction"]
-
-
-async def test_who_wants_no_evidence_has_none_and_what_was_read_still_counts_in_this_run(tmp_path: Path) -> None:
-    async with a_world(tmp_path, evidence=False) as world:
-        memory_id = await shown(world)
-        await world.feed(runs(world, CURE), works(world), says(world, f"{memory_id} is wrong"))
-        file = next(world.folder.rglob("records/*.md"))
-        await world.feed(a_read(window(file), workspace=world.workspace()))
-
-        assert await rows(world, memory_id) == []
-        assert not any(entry.evidence for entry in await world.audit())
-        assert world.parts.marks.corrected == frozenset()
-        assert memory_id in (await world.parts.sessions.find(SESSION, AGENT)).read

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from governance.episodes import episode_of, record_of
 from host.consolidating import Consolidation
 from host.contracts import Claimed
-from recall.contracts import EventEnvelope, EventType
+from host.recount import Recount
+from recall.contracts import EventEnvelope, EventType, SourceKind
 from recall.workspace import workspace_key
 from tests.support.asking import Asking, asking
-from tests.support.builders import a_call, a_prompt, a_result, an_event
+from tests.support.builders import a_call, a_prompt, a_reply, a_result, a_workspace_scope, an_event
 from tests.support.clock import START
 from tests.support.world import World, a_world
 
@@ -124,3 +128,49 @@ async def test_no_count_and_no_search_of_a_pass_knows_how_many_there_are(tmp_pat
 
         assert await after.statistics(("seal", "make"), scope) == before
         assert len(await after.match(("seal", "make"), scope, 50)) == 1 and len(await after.aside(scope)) == 5
+
+
+WORDS = st.sampled_from(
+    ["make seal", "rm a.stamp", "cat seal.log", "edit src/a.py", "部署 生产", "`date`", "cd /x && make"]
+)
+OUTPUTS = st.sampled_from(["SealBrokenError", "KeyError: x", "ok", "", "`make seal` failed: ended in success.", "失败"])
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> list[EventEnvelope]:
+    """Any session; what tools printed and the agent said holds a canary."""
+    place: dict[str, Any] = {"workspace": "/project", "session_id": "any"}
+    told: list[EventEnvelope] = []
+    for number in range(draw(st.integers(0, 12))):
+        call, text = f"c{number}", f"CANARY {draw(OUTPUTS)} CANARY"
+        told += draw(
+            st.sampled_from(
+                [
+                    [a_prompt(draw(st.text(max_size=300)), **place)],
+                    [a_reply(f"CANARY {draw(WORDS)}", **place)],
+                    [
+                        a_call(draw(WORDS), call_id=call, **place),
+                        a_result(text, ok=draw(st.booleans()), call_id=call, **place),
+                    ],
+                    [a_prompt(f"<system-reminder>CANARY</system-reminder>{draw(WORDS)}", **place)],
+                    [a_prompt("CANARY", source_kind=SourceKind.TOOL, **place)],
+                ]
+            )
+        )
+    return told
+
+
+@pytest.mark.promise("episode-told")
+@given(sessions())
+def test_whatever_a_session_was_its_episode_is_short_and_holds_nothing_that_others_wrote(
+    told: list[EventEnvelope],
+) -> None:
+    recount = Recount(str, lambda workspace, at: False)
+    recount.take(told)
+    episode = episode_of(recount.steps.get("/project", []))
+    if episode is None:
+        return
+    record = record_of(episode, "mem_" + "0" * 32, a_workspace_scope(), "ref")
+
+    assert "CANARY" not in f"{record.title}{record.text}{record.tags}"
+    assert len(record.text) < 1_000 and len(record.title or "") < 300 and record.text.strip()

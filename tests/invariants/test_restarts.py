@@ -245,7 +245,9 @@ async def known(agent: Agent) -> dict[str, object]:
     """All that the daemon knows of the session, and what waits for it."""
     runtime = await agent.runtime()
     fold = {name: value for name, value in vars(runtime).items() if name not in PASSING}
-    fold["known"] = {name: getattr(runtime.known, name) for name in ("records", "calls", "unproven", "prompts")}
+    fold["known"] = {
+        name: getattr(runtime.known, name) for name in ("records", "calls", "unproven", "proven", "prompts")
+    }
     pending, claimed = await agent.world.parts.inbox.slot(SESSION, AGENT)
     slots = [None if slot is None else (slot.packet, slot.state) for slot in (pending, *claimed)]
     return copy.deepcopy(fold | {"hesitation": runtime.hesitation, "window": runtime.visible(), "slots": slots})

@@ -252,7 +252,8 @@ async def main(folder):
         found = await associate(a_cue("pnpm or npm?"), index, recall.arms, AssociationPolicy(), lambda: 0)
     assert not available() and recall.engine is None
     assert len(found.candidates) == 1 and not found.degraded
-    assert [(arm.name, arm.shortfall) for arm in found.arms] == [("lexical", None), ("seed", None)], found.arms
+    arms = ("lexical", "seed", "procedural", "episodic", "semantic")
+    assert [(arm.name, arm.shortfall) for arm in found.arms] == [(name, None) for name in arms], found.arms
 
 asyncio.run(main(Path(sys.argv[1])))
 """

@@ -47,9 +47,9 @@ def test_an_address_is_only_worth_a_reviewers_look() -> None:
     [
         ("Pay to DE89 3704 0044 0532 0130 00.", ["iban"]),
         ("IBAN GB82WEST12345698765432", ["iban"]),
-        ("DE89 3704 0044 0532 0130 01", []),
+        ("IBAN GB82WEST12345698765433", []),
         ("对公账户：110060149018010012345", ["bank-account"]),
-        ("收款账号 622848 的 3100012345678901", ["bank-account"]),
+        ("收款账号：3100012345678902", ["bank-account"]),
         ("bank account number 000123456789", ["bank-account"]),
         ("AWS account number 123456789012", []),
         ("订单号 202611300001234567", []),

@@ -130,6 +130,7 @@ def test_a_secret_is_known_by_where_it_stands(text: str, value: str) -> None:
     "text",
     [
         "bypass=somethingL0ng",
+        "--- PASS: TestGetAllFiles2/tree1_nil (0.00s)",
         "compass: NorthWest12",
         "request_id=eb8450ae-2a1c-5ed5-5713-42c3967d286c",
         "cache key d670460b4b4aece5915caf5c68d12f560a9fe3e4",

@@ -97,6 +97,16 @@ async def test_a_test_run_that_nobody_mended_says_nothing_and_an_edit_is_no_reme
         assert await told(failing("AssertionError in b.py", "pytest -q"), an_episode(f"{text}\nChanged: c.py.")) == []
 
 
+async def test_a_file_whose_change_ended_it_speaks_with_the_command_or_the_sort_of_error() -> None:
+    text = "`make up` failed with a KeyError: ended in success after `edit …/billing/tax.py`, `edit b.py`."
+
+    assert await told(failing("KeyError in src/billing/tax.py:3", "make other"), an_episode(text)) != []
+    assert await told(failing("src/billing/tax.py:3: wrong", "make up"), an_episode(text)) != []
+    assert await told(failing("src/billing/tax.py:3: wrong", "make other"), an_episode(text)) == []
+    assert await told(failing("KeyError in other/tax.py:3", "make other"), an_episode(text)) == []
+    assert await told(failing("KeyError in b.py:3", "make other"), an_episode(text)) == []
+
+
 async def test_a_sort_of_error_says_nothing_by_itself_and_neither_does_a_file() -> None:
     assert await told(failing("KeyError: x", "make other")) == []
     assert await told(failing("src/a.py:3: something", "make other")) == []
