@@ -61,7 +61,7 @@ FRESHNESS = {
 @workspace_option
 @json_option
 def evidence(memory_id: str | None, workspace: Path, as_json: bool, **given: Any) -> None:
-    """Show what agents did with a memory: seen, read, cited, reused, with success, corrected.
+    """Show what agents did with a memory.
 
     Without MEMORY, the memories of the workspace that have evidence, the most used first.
 

