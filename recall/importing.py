@@ -119,7 +119,8 @@ def read_drafts(data: bytes, name: str) -> Taken:
         *(Problem(line=found.line, problem=f"{found.state}: {found.problem}") for found in parsed.findings),
         *_too_long(drafts),
     ]
-    kept = tuple(draft for draft in drafts if len(draft.text) <= LONGEST_TEXT)
+    said = (draft for draft in drafts if draft.text.strip())  # a control character alone is a line to Markdown
+    kept = tuple(draft for draft in said if len(draft.text) <= LONGEST_TEXT)
     return Taken(drafts=kept, problems=tuple(sorted(problems, key=lambda one: one.line)), left_out=left_out)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall.contracts import MemoryKind
@@ -210,6 +210,7 @@ PIECES = st.sampled_from(
 )
 
 
+@example(b"\x1c")
 @given(st.one_of(st.binary(max_size=300), st.lists(st.one_of(PIECES, st.text(max_size=20))).map(lambda p: "".join(p))))
 def test_no_bytes_raise_and_every_draft_is_bounded(written: bytes | str) -> None:
     data = written.encode("utf-8", "surrogatepass") if isinstance(written, str) else written
