@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 import msgspec
 
 from governance.chain import Row, chained, entry_of
-from governance.checkpoint import Checkpoint, Stored, Walked, flaw_of, opened, walked
+from governance.checkpoint import NOTHING, Checkpoint, Stored, Walked, flaw_of, opened, walked
 from governance.contracts import AuditEntry, AuditFilter, PacketTrace
 from governance.errors import AuditUnavailable
 from recall.canonical import keyed
@@ -45,6 +45,8 @@ _CONDITIONS = {  # field of the filter -> condition
     "since": "at >= ?",
     "after_row": "row < ?",
 }
+
+_SEE = "audit.verify names the first that does not hold."
 
 Ids = Callable[[str], str]
 Statement = Callable[[sqlite3.Connection], AuditEntry]
@@ -196,6 +198,13 @@ class Audit:
         """What entries that were let go came to. Raises msgspec.DecodeError for a damaged document."""
         return opened(await self.kept())
 
+    async def readable(self) -> Checkpoint:
+        """The same; of a damaged document nothing is known, and `verify` says so."""
+        try:
+            return await self.checkpoint()
+        except msgspec.MsgspecError:
+            return NOTHING
+
     async def walk(self, after: int = 0, last: int | None = None) -> AsyncIterator[Numbered]:
         """Every entry that is there, oldest first, behind row `after` and up to row `last`."""
         while rows := await self.chunk(after, CHUNK):
@@ -246,7 +255,10 @@ class Audit:
 
     async def _select(self, statement: str, *values: object) -> tuple[Numbered, ...]:
         rows = await self._database.read(lambda connection: connection.execute(statement, values).fetchall())
-        return tuple((row, entry_of(data, digest)) for row, data, digest in rows)
+        try:
+            return tuple((row, entry_of(data, digest)) for row, data, digest in rows)
+        except msgspec.MsgspecError as error:
+            raise AuditUnavailable("An entry of the audit cannot be read: it was changed.", _SEE) from error
 
     async def chunk(self, after: int, limit: int) -> list[Row]:
         """The rows behind `after` as they are stored."""

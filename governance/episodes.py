@@ -24,9 +24,15 @@ FEWEST = 2  # segments of a session that is worth an episode
 INTENT = 160  # characters
 LONGEST, LONGEST_LINE, LONGEST_NAME = 800, 220, 48
 MOST_THREADS, MOST_ERRORS, MOST_REMEDIES, MOST_RUN, MOST_FILES = 3, 2, 3, 4, 6
-MOST_TRIED = 64
+MOST_TRIED, MOST_HUMPS = 64, 6
 SESSION, DERIVED = "session:", "derived:tool"
 _ELSEWHERE = re.compile(r"\b[a-z][a-z+.-]{1,10}://|<\(", re.IGNORECASE)  # what comes from, or goes to, another place
+_WEAKENS = re.compile(  # or runs what nobody sees, or asks another place
+    r"\|\s*(?:sudo\s+)?(?:\w*sh|python3?|node|perl|ruby)\b|\b(?:sudo|eval|base64|nc|ncat|ssh|scp|chmod|chown)\s"
+    r"|\bgit config\b|\bconfig (?:set|add)\b|--(?:no-verify|insecure|no-check-certificate|trusted-host|registry"
+    r"|(?:extra-)?index-url|allow-\w+|disable-\w+|no-gpg\w*)\b|reject_unauthorized|hookspath|sslverify",
+    re.IGNORECASE,
+)
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 
 
@@ -57,7 +63,7 @@ class Step(Frozen, frozen=True, kw_only=True):
     """One thing that happened. `act`: the line of a call (`recall.acts`); `ok` None: nobody knows how it ended.
 
     `names`: errors that name more than a sort of error; `sorts`: the others. `looks`: it changed and checked nothing.
-    `changed`: the file that the call wrote.
+    `changed`: the file that the call wrote. `told`: a tool's output had named the act before the agent ran it.
     """
 
     kind: StepKind
@@ -69,6 +75,7 @@ class Step(Frozen, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     sorts: tuple[str, ...] = ()
     looks: bool = False
+    told: bool = False
     changed: str = ""
 
 
@@ -135,7 +142,7 @@ def episode_of(steps: Sequence[Step]) -> Episode | None:
         return None
     threads = _threads(steps)
     done = [step for step in steps if step.kind is StepKind.DONE]
-    ran = dict.fromkeys(step.act for step in done if step.act and not step.looks and not step.changed)
+    ran = dict.fromkeys(step.act for step in done if step.act and not (step.looks or step.told or step.changed))
     told = {act for one in threads for act in (one.act, *one.remedy)}
     return Episode(
         intent=_intent(steps),
@@ -206,6 +213,8 @@ def _threads(steps: Iterable[Step]) -> list[Thread]:
     for step in steps:
         if step.kind is not StepKind.DONE or not step.act or _ELSEWHERE.search(step.act):
             continue
+        if step.told and step.ok is False and not harmless(step.act):
+            continue
         if step.ok is False and (
             step.names or not (step.looks or step.changed)
         ):  # an edit that did not fit is no event
@@ -218,7 +227,7 @@ def _threads(steps: Iterable[Step]) -> list[Thread]:
                 continue
             if _same(step.act, one.act):
                 one.solved = True
-            else:
+            elif not step.told:
                 one.since.append(step.act)
     return [one.closed() for one in threads.values()]
 
@@ -226,12 +235,13 @@ def _threads(steps: Iterable[Step]) -> list[Thread]:
 def harmless(act: str) -> bool:
     """Whether an act may be told to have helped: what destroys, publishes or fetches is nobody's advice, least of all
     when somebody else's text had asked the agent for it."""
-    return risk_of(act, Risk.LOW) is Risk.LOW and _ELSEWHERE.search(act) is None
+    return risk_of(act, Risk.LOW) is Risk.LOW and _ELSEWHERE.search(act) is None and _WEAKENS.search(act) is None
 
 
 def _is_a_name(error: str) -> bool:
     """Whether an error's name is one, and no sentence that somebody wrote as a name."""
-    return len(error) <= LONGEST_NAME and not is_instruction_like(_HUMPS.sub(" ", error))
+    said = _HUMPS.sub(" ", error)
+    return len(error) <= LONGEST_NAME and said.count(" ") < MOST_HUMPS and not is_instruction_like(said)
 
 
 def _same(act: str, failed: str) -> bool:

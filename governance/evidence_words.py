@@ -114,6 +114,13 @@ _POINTED = re.compile(
     r"|你(?:的记忆|记)(?:错了|得不对|的不对|的是错的|的过时了)",
     re.IGNORECASE,
 )
+# Notes and reminders that the work itself is about: on a page, in a bug, in somebody's words.
+_THE_WORKS = re.compile(
+    r"\b(?:bug|ticket|readme|changelog|ui|screen|page|button|dialog|widget|calendar)s?\b|\bdocs/"
+    r"|页面|界面|功能|按钮|弹窗|日历",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|(?<!\w)'[^'\n]*'(?!\w)")
 _WRONG_RE = re.compile(
     rf"{_IS} {_WRONG}\b|\b(?:wrong|incorrect|outdated|obsolete|stale)\b"
     r"|不对|错了|有误|是错的|不正确|过时|过期|失效|作废|不再适用",
@@ -190,13 +197,23 @@ def complaint(text: str) -> Complaint | None:
     said = [one for one in _sentences(plain) if not _ASKS.search(one)]
     wrong = [one for one in said if _WRONG_RE.search(one) and not _NOT_WRONG.search(one)]
     ids = frozenset[str]().union(*(named(one) for one in wrong if not _AGREES.search(one)))
-    pointed = any(_POINTED.search(one) for one in wrong)
+    pointed = any(_points(one) for one in wrong)
     held = [one for one in said if not _ONCE.search(one)]
     agrees = _AGREES.search(plain) is not None
     turns = tuple(turn for one in held for turn in _turns(one, agrees))
     if not (ids or pointed or turns):
         return None
     return Complaint(said=plain, ids=ids, pointed=pointed, turns=turns)
+
+
+def _points(sentence: str) -> bool:
+    """Whether a sentence calls the memory wrong that was shown, in its own words."""
+    own = _QUOTED.sub(" ", sentence)
+    found = _POINTED.search(own)
+    if found is None:
+        return False
+    clause = own[: found.end()] + re.split(r"[,;:，；：]", own[found.end() :], maxsplit=1)[0]
+    return _THE_WORKS.search(clause) is None
 
 
 def _turns(sentence: str, agrees: bool) -> Iterator[Turn]:

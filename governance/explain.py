@@ -96,6 +96,10 @@ REASONS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+IN_PACKET: Mapping[str, str] = MappingProxyType(  # why a packet was dropped, where the reason speaks of one memory
+    {"corrected": "a memory in it was corrected"}
+)
+
 DECIDED: Mapping[str, str] = MappingProxyType(  # what the user did with a memory: the audit's word -> in a sentence
     {
         "approved": "approved",
@@ -213,7 +217,7 @@ def _headline(entry: AuditEntry) -> str:
         case AuditKind.DELIVERY:
             return f"{packet} reached the agent{_place(entry)}."
         case AuditKind.DROP:
-            return f"{packet} was dropped: {why}."
+            return f"{packet} was dropped: {IN_PACKET.get(entry.reason, why)}."
         case AuditKind.FEEDBACK if entry.outcome in DECIDED:
             return f"the user {DECIDED[entry.outcome]} {entry.memory_id}."
         case AuditKind.FEEDBACK:

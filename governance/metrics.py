@@ -11,7 +11,12 @@ import msgspec
 from governance.contracts import AuditEntry, AuditKind
 from recall.contracts import Frozen
 
+OPINIONS = frozenset({"useful", "noise", "late", "wrong", "harmful", "missed", "corrected"})
 BUCKETS = (100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000)  # µs
+
+
+LEAKS = ("removed", "held-back", "other-session", "forgotten", "corrected")  # why it must not have been handed over
+GAUGE_LABELS = {"breaker": ("arm", "state")}  # of readings that have more than one
 
 
 class Histogram(Frozen, frozen=True, kw_only=True):
@@ -134,11 +139,10 @@ def funnel(metrics: Metrics) -> dict[str, int]:
 
 
 def rates(metrics: Metrics) -> dict[str, float]:
-    """Each word of feedback as a share of the packets that were delivered."""
+    """Each opinion as a share of the packets that were delivered. What else a person did with a memory is none."""
     delivered = metrics.packets.get("delivered", 0)
-    return (
-        {verb: round(number / delivered, 4) for verb, number in sorted(metrics.feedback.items())} if delivered else {}
-    )
+    said = {verb: number for verb, number in sorted(metrics.feedback.items()) if verb in OPINIONS}
+    return {verb: round(number / delivered, 4) for verb, number in said.items()} if delivered else {}
 
 
 def as_json(metrics: Metrics) -> dict[str, object]:
@@ -186,7 +190,7 @@ def prometheus(metrics: Metrics, prefix: str) -> str:
         ("arm_passes_total", ("arm",), metrics.arm_passes),
         ("arm_shortfalls_total", ("arm", "shortfall"), metrics.shortfalls),
         ("funnel_total", ("stage",), funnel(metrics)),
-        ("leaks_total", ("why",), {"all": sum(metrics.leaks.values())} | metrics.leaks),
+        ("leaks_total", ("why",), dict.fromkeys(LEAKS, 0) | metrics.leaks),
     ):
         lines += [f"# TYPE {prefix}_{name} counter"]
         lines += [f"{prefix}_{name}{_labels(labels, label)} {number}" for label, number in sorted(counts.items())]
@@ -209,7 +213,7 @@ def gauges(readings: Mapping[str, Mapping[str, float]], prefix: str) -> str:
     for name, values in sorted(readings.items()):
         lines += [f"# TYPE {prefix}_{name} gauge"]
         for label, value in sorted(values.items()):
-            of = f'{{of="{_quoted(label)}"}}' if label else ""
+            of = _labels(GAUGE_LABELS.get(name, ("of",)), label) if label else ""
             lines += [f"{prefix}_{name}{of} {value:.10g}"]
     return "\n".join(lines) + "\n"
 

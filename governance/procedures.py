@@ -13,7 +13,7 @@ import re2
 
 from governance.contracts import Stage
 from governance.standing import Standing
-from recall.contracts import Frozen, Millis, Origin, Risk
+from recall.contracts import Frozen, MemoryKind, Millis, Origin, Risk
 
 DAY: Millis = 86_400_000
 MOST_CRITERIA = 64  # that are read out of one text
@@ -113,6 +113,11 @@ def risk_of(text: str, said: Risk) -> Risk:
         return Risk.HIGH
     whole_tables = any("where" not in match.group().lower() for match in _DELETION.finditer(text))
     return Risk.HIGH if whole_tables else Risk.LOW
+
+
+def written_risk(kind: MemoryKind, text: str, said: Risk = Risk.LOW) -> Risk:
+    """The risk that a record is written with. Only a procedure is followed, so only its text is looked at."""
+    return risk_of(text, said) if kind is MemoryKind.PROCEDURAL else said
 
 
 def stage_of(stages: Mapping[str, Stage], memory_id: str, origin: Origin) -> Stage:

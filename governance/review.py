@@ -184,6 +184,9 @@ TABLE: Mapping[tuple[State | None, Act], Row] = {
 }
 
 
+_SAID = {Principal.HUMAN: "a person", Principal.AGENT: "an agent"}  # of the others, their names
+
+
 def after(state: State | None, act: Act, actor: Principal) -> State | Refusal:
     """The state that follows, or why there is none. `None`: the item does not exist yet."""
     row = TABLE.get((state, act))
@@ -195,8 +198,9 @@ def after(state: State | None, act: Act, actor: Principal) -> State | Refusal:
         return Refusal(code=RefusalCode.WRONG_STATE, problem=problem)
     to, actors = row
     if actor not in actors:
-        may = " or ".join(sorted(actors))
-        return Refusal(code=RefusalCode.REVIEWER_KIND, problem=f"{act} is for {may} to say, not for {actor}.")
+        may = " or ".join(_SAID.get(one, one) for one in sorted(actors))
+        problem = f"To {act} is for {may} to decide, not for {_SAID.get(actor, actor)}."
+        return Refusal(code=RefusalCode.REVIEWER_KIND, problem=problem)
     return to
 
 

@@ -19,6 +19,7 @@ DAY: Millis = 86_400_000
 KEPT: Millis = 30 * DAY  # how long a row is kept
 ROWS = 10_000  # rows that are kept of entries that are gone: with their indexes some 4 MiB
 SLACK = 1_000  # rows beyond that, so that they need not be put in order for each one
+FAR: Millis = 2**62  # later than any row
 SESSIONS = 32  # a memory's distinct sessions are counted up to here; no threshold asks for more
 REF = 12  # digits of a session's name that tell it from the others of one memory
 FORGOTTEN = "forgotten"
@@ -179,22 +180,33 @@ def fold_evidence(section: Any | None, entries: Sequence[AuditEntry], now: Milli
     too many; then they are numbers."""
     before = opened(section)
     rows, past, floor, last = list(before.rows), dict(before.past), before.floor, before.last
+    oldest = _oldest(rows)
     for entry in entries:
         last = max(last, entry.at)
         gone = forgets(entry)
         if gone is not None:
             rows = [row for row in rows if row[_MEMORY] != gone]
             past.pop(gone, None)
-        rows += [[msgspec.to_builtins(getattr(edge, field)) for field in _FIELDS] for edge in edges(entry)]
+        more = [[msgspec.to_builtins(getattr(edge, field)) for field in _FIELDS] for edge in edges(entry)]
+        oldest = min(oldest, _oldest(more))
+        rows += more
         # Rows of entries that are still there are counted as rows: a clock that was put back must not let them go.
         floor = max(floor, min(now - KEPT, last - DAY))
         if rows and rows[0][_AT] < floor:
             rows = _counted(rows, past, floor)
         if len(rows) > ROWS + SLACK:
-            floor = max(floor, min(sorted(row[_AT] for row in rows)[-ROWS], last - DAY))
-            rows = _counted(rows, past, floor)
+            if oldest < max(floor, last - DAY):
+                floor = max(floor, min(sorted(row[_AT] for row in rows)[-ROWS], last - DAY))
+                rows = _counted(rows, past, floor)
+                oldest = _oldest(rows)
+            else:  # all are of one day: none may go, however many
+                floor = max(floor, last - DAY)
     rows = _counted(rows, past, floor)
     return msgspec.to_builtins(Section(floor=floor, last=last, rows=rows, past=past))
+
+
+def _oldest(rows: list[list[Any]]) -> Millis:
+    return min((row[_AT] for row in rows), default=FAR)
 
 
 def _counted(rows: list[list[Any]], past: dict[str, Tallied], floor: Millis) -> list[list[Any]]:

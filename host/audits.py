@@ -119,7 +119,7 @@ class Audits:
         entries = await audit.query(self._filter(params, EXPLAINED))
         if params.memory_id is None and params.step is not None:
             entries = await self._followed(entries)
-        through = (await audit.checkpoint()).through
+        through = (await audit.readable()).through
         lines = await asyncio.to_thread(explain, entries, params.memory_id, through.at if through.row else None)
         if len(entries) >= EXPLAINED:
             lines.insert(0, f"Only the latest {EXPLAINED} entries are told.")

@@ -98,13 +98,23 @@ class Claims:
         """What the same request was answered: asked before waiting, and again once nobody else is at it.
 
         A packet of an earlier context window is not handed over again: ids may begin anew, in another workspace too.
+        Nor is one that was taken back since, or that carries a memory that may not be shown any more.
         """
         if ask.request_id is None:
             return None
         scope = runtime.scope
         before = await self._inbox.answered(scope.session_id, scope.agent_id, ask.request_id)
-        if isinstance(before, Claimed) and before.packet.window != runtime.window_no:
+        if not isinstance(before, Claimed):
+            return before
+        if before.packet.window != runtime.window_no:
             return Silence(reason=Reason.CONTEXT_RESET)
+        if self._muted(before.packet.items, scope):
+            return Silence(reason=Reason.MUTED)
+        slot = await self._inbox.find(before.packet.packet_id)
+        still = await self._desk.current([item.memory_id for item in before.packet.items], scope)
+        gone = slot is None or slot.state is InboxState.DROPPED
+        if gone or any(item.memory_id not in still for item in before.packet.items):
+            return Silence(reason=Reason.STALE_INDEX)
         return before
 
     async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:

@@ -22,7 +22,7 @@ async def readings(parts: Parts) -> Readings:
         | {f"review-{state}": depth for state, depth in (await parts.queue.depths()).items()},
         "loop_lag_seconds": parts.lag.read(),
         "database_bytes": sizes,
-        "audit_entries": {"kept": await parts.audit.count(), "let-go": (await parts.audit.checkpoint()).entries},
+        "audit_entries": {"kept": await parts.audit.count(), "let-go": (await parts.audit.readable()).entries},
         "breaker": {
             f"{arm.name} {state}": float(arm.breaker.state(now) == state)
             for arm in parts.host.arms

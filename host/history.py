@@ -9,6 +9,7 @@ import msgspec
 from governance.audit import Audit
 from governance.checkpoint import NOTHING, Checkpoint, opened
 from governance.contracts import AccessEvidence, AuditEntry, AuditFilter
+from governance.errors import AuditUnavailable
 from governance.evidence_store import EvidenceStore
 from host.contracts import MemoryPacket
 from host.eventlog import EventLog
@@ -67,8 +68,14 @@ class Histories:
         if kept is None:
             return NOTHING, Past()
         if kept.digest != self._checkpoint[0]:
-            checkpoint = await asyncio.to_thread(opened, kept)
-            self._checkpoint = kept.digest, checkpoint, pasts(checkpoint.sections.get(SECTION))
+            try:
+                checkpoint = await asyncio.to_thread(opened, kept)
+                self._checkpoint = kept.digest, checkpoint, pasts(checkpoint.sections.get(SECTION))
+            except msgspec.MsgspecError as error:
+                raise AuditUnavailable(
+                    "The audit's checkpoint cannot be read: it was changed.",
+                    "audit.verify tells what does not hold; until it does, this session is given nothing.",
+                ) from error
         _, checkpoint, found = self._checkpoint
         return checkpoint, found.get(owner_of(self._audit.ref(session_id), self._audit.ref(agent_id)), Past())
 

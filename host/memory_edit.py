@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from governance.procedures import written_risk
 from governance.review import Principal
 from host.connection import Peer
 from host.corrections import Corrections
@@ -25,7 +26,7 @@ from host.verbs import (
     reach,
     visible,
 )
-from recall.contracts import Flag, Frozen, MemoryKind, MemoryRecord, Millis
+from recall.contracts import Flag, Frozen, MemoryKind, MemoryRecord, Millis, Risk
 from recall.files import RefusalKind, Refused
 
 CLEARED = frozenset({Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED})  # by a person who writes the text anew
@@ -53,6 +54,7 @@ class Edited(Frozen, frozen=True, kw_only=True):
     changed: bool
     redacted: tuple[str, ...]
     quarantined: bool
+    risk_level: Risk = Risk.LOW
 
 
 class Edit:
@@ -90,6 +92,7 @@ class Edit:
             changed=wanted != record,
             redacted=words.redacted,
             quarantined=Flag.QUARANTINED in wanted.flags,
+            risk_level=wanted.risk_level if wanted.kind is MemoryKind.PROCEDURAL else Risk.LOW,
         )
 
     async def _settled(self, record: MemoryRecord, params: EditParams, peer: Peer) -> None:
@@ -127,12 +130,15 @@ def _edited(record: MemoryRecord, params: EditParams, words: Clean) -> MemoryRec
         flags = tuple(flag for flag in flags if flag not in CLEARED)
     if words.poisoned and Flag.QUARANTINED not in flags:
         flags = (*flags, Flag.QUARANTINED)
+    kind = record.kind if params.kind is UNSET else params.kind
+    anew = (words.text, kind) != (record.text, record.kind)
     return msgspec.structs.replace(
         record,
         text=words.text,
         title=words.title,
         tags=words.tags,
-        kind=record.kind if params.kind is UNSET else params.kind,
+        kind=kind,
+        risk_level=written_risk(kind, words.text, record.risk_level) if anew else record.risk_level,
         expires_at=record.expires_at if params.expires is UNSET else params.expires,
         flags=flags,
     )

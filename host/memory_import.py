@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from governance.procedures import written_risk
 from host.connection import Peer
 from host.errors import ProtocolFault
 from host.lifecycle import kept_back
@@ -132,6 +133,7 @@ class Import:
             tags=words.tags,
             flags=words.flags,
             origin=Origin.IMPORTED,
+            risk_level=written_risk(foreign.kind, words.text),
         )
 
 

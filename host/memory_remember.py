@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from governance.procedures import written_risk
 from host.connection import Peer
 from host.contesting import contest
 from host.contracts import Reason
@@ -41,6 +42,7 @@ from recall.contracts import (
     MemoryRecord,
     Millis,
     Origin,
+    Risk,
     RuntimeScope,
     Scope,
     Status,
@@ -78,7 +80,7 @@ class Otherwise(Frozen, frozen=True, kw_only=True):
 class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     """`redacted`: families of secrets that were cut out. `quarantined`: stored, not handed over until reviewed.
     `duplicate_of`: the record that says it already; nothing was written. `sightings`: how often it was said.
-    `corrected`: that record was said to be wrong, and waits for a person."""
+    `corrected`: that record was said to be wrong, and waits for a person. `risk_level`: high waits for approval."""
 
     memory_id: str
     file: str
@@ -90,6 +92,7 @@ class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     duplicate_of: str | None = None
     muted: bool = False
     corrected: bool = False
+    risk_level: Risk = Risk.LOW
 
 
 class Remember:
@@ -144,6 +147,7 @@ class Remember:
             origin=Origin.USER,
             expires_at=params.expires,
             pinned=params.pinned,
+            risk_level=written_risk(params.kind, words.text),
         )
         locator = await self._parts.library.remember(record, root)
         if isinstance(locator, Refused):
@@ -152,8 +156,13 @@ class Remember:
         gone = [] if words.poisoned else await self._supersede(replaced, memory_id)  # a good one stays till it is clean
         await contest(self._parts, record)
         standing = [one for one in updates if one.memory_id not in gone]
-        kept = _remembered(words, standing)
-        return msgspec.structs.replace(kept, memory_id=memory_id, file=locator.source_file, superseded=tuple(gone))
+        return msgspec.structs.replace(
+            _remembered(words, standing),
+            memory_id=memory_id,
+            file=locator.source_file,
+            superseded=tuple(gone),
+            risk_level=record.risk_level,
+        )
 
     async def _said_again(
         self,

@@ -11,9 +11,10 @@ import msgspec
 from governance.episodes import Mood, Step, StepKind
 from governance.evidence_words import confirms
 from host.gate_words import corrects, error_names, is_acknowledgement
+from host.hearsay import Hearsay
 from host.observer import observe
 from host.runtime import SESSION_SET, Wish
-from recall.acts import act_of, file_of, only_looks, sorts_of_error
+from recall.acts import SHELL, act_of, file_of, only_looks, sorts_of_error
 from recall.contracts import EventEnvelope, EventPayload, EventType, Millis, Segment, SegmentKind, SourceKind
 
 CHANGING = frozenset({"edit", "write"})
@@ -32,6 +33,8 @@ class Recount:
         self._folders: dict[str, str] = {}
         self._at: dict[str, str] = {}  # agent -> the folder that it named last
         self._calls: dict[tuple[str, str], Segment] = {}
+        self._hearsay: dict[str, Hearsay] = {}  # by agent
+        self._told: set[tuple[str, str]] = set()  # calls of what an output had named
         self._incognito = False
         self.steps: dict[str, list[Step]] = {}
 
@@ -63,26 +66,35 @@ class Recount:
         if envelope.event_type == EventType.TOOL_RESULT:  # one that says nothing says how it ended all the same
             call = self._calls.pop((envelope.agent_id, envelope.call_id or ""), None)
             text = "" if segment is None else segment.text
-            return Step(kind=StepKind.OTHER, at=at) if call is None else _done(call, text, _ended(envelope), at)
+            ended, whole = _result(envelope)
+            self._hearsay.setdefault(envelope.agent_id, Hearsay()).printed(whole or text)
+            told = (envelope.agent_id, envelope.call_id or "") in self._told
+            self._told.discard((envelope.agent_id, envelope.call_id or ""))
+            return Step(kind=StepKind.OTHER, at=at) if call is None else _done(call, text, ended, at, told=told)
         if segment is None:
             return None
         if segment.kind is SegmentKind.CALL:
             self._calls[segment.agent_id, segment.call_id or ""] = segment
+            hearsay = self._hearsay.setdefault(segment.agent_id, Hearsay())
+            if segment.tool == SHELL and hearsay.told(segment.text):
+                self._told.add((segment.agent_id, segment.call_id or ""))
         if segment.kind is not SegmentKind.PROMPT or segment.source_kind is not SourceKind.USER:
             return Step(kind=StepKind.OTHER, at=at)
+        self._hearsay.setdefault(envelope.agent_id, Hearsay()).said(segment.text)
         said = "" if is_acknowledgement(segment.text) else segment.text
         return Step(kind=StepKind.SAID, at=at, said=said, mood=_mood(segment.text))
 
 
-def _ended(result: EventEnvelope) -> bool | None:
-    """Whether a call went well, as its result says."""
+def _result(result: EventEnvelope) -> tuple[bool | None, str]:
+    """Whether a call went well, as its result says, and all that it printed."""
     try:
-        return _payload.decode(result.payload).ok
+        payload = _payload.decode(result.payload)
     except msgspec.DecodeError:
-        return None
+        return None, ""
+    return payload.ok, payload.text or ""
 
 
-def _done(call: Segment, text: str, ok: bool | None, at: Millis) -> Step:
+def _done(call: Segment, text: str, ok: bool | None, at: Millis, *, told: bool) -> Step:
     act = act_of(call.tool or "", call.text, call.path)
     names = error_names(text) if ok is False else ()
     return Step(
@@ -93,6 +105,7 @@ def _done(call: Segment, text: str, ok: bool | None, at: Millis) -> Step:
         names=names,
         sorts=tuple(sort for sort in sorts_of_error(text) if sort not in names) if ok is False else (),
         looks=only_looks(act),
+        told=told,
         changed=file_of(call.path) if call.path and call.tool in CHANGING else "",
     )
 

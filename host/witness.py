@@ -61,7 +61,7 @@ RECENT = 2  # how often the user may have spoken since a record was shown that h
 CITED = 32  # entries of a citation block
 _SAID = frozenset({SegmentKind.PROMPT, SegmentKind.REPLY})
 _CITES = "<oai-mem-citation>"
-_CITATIONS = re.compile(rf"{_CITES}(.{{0,8192}}?)</oai-mem-citation>", re.DOTALL)
+_CITED_UP_TO = "</oai-mem-citation>"
 _CITATION = re.compile(r"^[ \t]*([^\n|:]{1,512}):(\d{1,7})(?:-(\d{1,7}))?(?:\|[^\n]*)?$", re.MULTILINE)
 _DOCUMENT = re.compile(r"<<-?[ \t]*['\"]?(\w+)['\"]?.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -196,7 +196,7 @@ class Witness:
                 met = known.get(memory_id)
                 if met is not None and met.since < occasion.event_seq:
                     given[memory_id] = met.given
-        for block in _CITATIONS.findall(whole) if _CITES in whole else ():
+        for block in _citations(whole):
             for one in await self._by_lines(block, runtime):
                 given.setdefault(one.memory_id, one)
         return of_event(EvidenceKind.CITE, (given[memory_id] for memory_id in sorted(given)), occasion)
@@ -310,6 +310,12 @@ def traits_of(record: MemoryRecord, before: Sequence[str] = ()) -> Traits:
         identifiers=tuple(one for one in names if not _held([one], before)),
         names_files=len(files),
     )
+
+
+def _citations(text: str) -> list[str]:
+    """What stands between the marks of a citation."""
+    blocks = (block[:LONGEST_SAID].partition(_CITED_UP_TO) for block in text.split(_CITES)[1:])
+    return [cited for cited, ended, _ in blocks if ended]
 
 
 def _before(runtime: SessionRuntime, occasion: Occasion, kind: SegmentKind) -> tuple[tuple[int, str], ...]:

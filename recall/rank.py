@@ -21,6 +21,7 @@ from rapidfuzz import fuzz, utils
 
 from recall.analyzer import distinct
 from recall.contracts import (
+    SAID,
     Candidate,
     Drop,
     Flag,
@@ -261,8 +262,9 @@ def _takes_back(newer: _One, older: _One) -> bool:
     one, two = newer.candidate, older.candidate
     if one.created_at <= two.created_at or one.scope != two.scope or not newer.overlaps(older, RELATED):
         return False
-    common = (newer.mask & older.mask).bit_count()
-    return common >= 2 and newer.reading.may_take_back(older.reading) and contradicts(one.payload, two.payload)
+    if (two.origin in SAID and one.origin not in SAID) or (newer.mask & older.mask).bit_count() < 2:
+        return False  # what was noted or imported does not take back what a person said
+    return newer.reading.may_take_back(older.reading) and contradicts(one.payload, two.payload)
 
 
 def _unseen(

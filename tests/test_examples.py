@@ -48,11 +48,14 @@ async def test_the_lines_to_type_into_nc_are_answered_as_the_page_says(remora: A
         params = json.loads(json.dumps(line["params"]).replace("/home/me/shop", workspace))
         return await remora.ask(line["method"], **params)
 
-    hello, remember, search, step, audit = lines
+    hello, remember, search, step, delivered, audit = lines
     assert hello["method"] == "hello" and hello["params"]["protocol"] == PROTOCOL
     kept = await sent(remember)
     assert [hit["memoryId"] for hit in (await sent(search))["hits"]] == [kept["memoryId"]]
-    assert kept["memoryId"] in (await sent(step))["packet"]["rendered"]
+    answer = await sent(step)
+    assert kept["memoryId"] in answer["packet"]["rendered"]
+    delivered["params"] |= {"packetId": answer["packet"]["packetId"], "claimId": answer["claimId"]}
+    assert (await sent(delivered))["settled"]
     again = await sent(step)
     assert again["packet"] is None and again["reason"]
     (entry,) = (await sent(audit))["entries"]

@@ -15,7 +15,7 @@ from host.cli.memory_answers import Edited, Shown
 from host.cli.output import json_option, say, show_json, workspace_option
 from host.cli.review import principal
 from host.cli.sheet import Sheet
-from host.cli.wording import folder, tell_screening
+from host.cli.wording import folder, tell_risk, tell_screening
 from host.client import Refused
 from host.config import environment
 from host.errors import RemoraError
@@ -86,6 +86,8 @@ def edit(memory_id: str, workspace: Path, as_json: bool, **change: Unpack[Change
         return
     say(f"{memory_id} is changed." if done.changed else "Nothing was changed.")
     tell_screening(done.redacted, quarantined=done.quarantined)
+    if done.changed:
+        tell_risk(done.risk_level, memory_id)
 
 
 def _own(found: Shown) -> MemoryLocator:

@@ -1,5 +1,6 @@
 """`evidence`: what agents did with a memory, or in a session; which memories are used at all."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import click
 from governance.contracts import AccessEvidence
 from governance.standing import Standing
 from host.cli.known import any_memory_argument
-from host.cli.link import ask
+from host.cli.link import ask, paths
 from host.cli.output import count_of, json_option, say, show_json, workspace_option
 from host.cli.tables import print_table, when
 from host.cli.wording import folder
+from host.config import load
+from host.errors import RemoraError
 from recall.contracts import Frozen
 
 
@@ -109,9 +112,17 @@ def _of_memory(found: OfMemory) -> None:
 def _used(used: Used) -> None:
     if not used.memories:
         say("No agent has done anything with a memory of this workspace yet.")
+        _tell_if_off()
         return
     headings = ("memory", "seen", "read", "cited", "reused", "success", "corrected", "sessions", "reads as then")
     print_table(headings, (_row(one) for one in used.memories))
+
+
+def _tell_if_off() -> None:
+    """Say that nothing is written down, where a person switched it off and may have forgotten it."""
+    with suppress(RemoraError):
+        if not load(paths()).evidence.enabled:
+            say("Evidence is switched off: `evidence.enabled` in the configuration.")
 
 
 def _row(found: OfMemory) -> tuple[str, ...]:
@@ -130,6 +141,7 @@ def _numbers(one: Standing) -> str:
 def _edges(edges: tuple[AccessEvidence, ...], otherwise: str) -> None:
     if not edges:
         say(otherwise)
+        _tell_if_off()
         return
     rows = ((f"{when(one.at)} UTC", one.kind.value, one.memory_id, _covered(one), one.call_id or "") for one in edges)
     print_table(("when", "what", "memory", "covered", "call"), rows)

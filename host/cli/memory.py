@@ -17,7 +17,7 @@ from host.cli.tables import one_line, print_table, when
 from host.cli.wording import folder, settled, standing
 from host.errors import RemoraError
 from host.namespace import SCRIPT
-from recall.contracts import MemoryKind, MemoryRecord, Scope, Status
+from recall.contracts import Flag, MemoryKind, MemoryRecord, Risk, Scope, Status
 
 PAGE = 200
 KINDS = [str(kind) for kind in MemoryKind]
@@ -130,6 +130,10 @@ def _particulars(record: MemoryRecord) -> Iterator[str]:
         yield f"expires {when(record.expires_at)}"
     if record.flags:
         yield f"flags: {', '.join(record.flags)}"
+    if record.status is Status.ACTIVE and {Flag.CORRECTED, Flag.QUARANTINED} & set(record.flags):
+        yield f"It is not handed over until you decide: {SCRIPT} review {record.memory_id}"
+    if record.kind is MemoryKind.PROCEDURAL and record.risk_level is Risk.HIGH:
+        yield f"It can do harm, and is shown to the agent only while you approve it: {SCRIPT} approve"
     if record.tags:
         yield f"tags: {', '.join(record.tags)}"
 

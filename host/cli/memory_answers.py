@@ -1,6 +1,6 @@
 """The daemon's answers to the verbs on memories, as far as the command line reads them. Unknown fields are ignored."""
 
-from recall.contracts import ArmReport, Attention, Frozen, MemoryLocator, MemoryRecord, Millis, ScopeRef
+from recall.contracts import ArmReport, Attention, Frozen, MemoryLocator, MemoryRecord, Millis, Risk, ScopeRef
 
 
 class Hit(Frozen, frozen=True, kw_only=True):
@@ -96,6 +96,7 @@ class Remembered(Frozen, frozen=True, kw_only=True):
     superseded: tuple[str, ...] = ()
     sightings: int = 1
     corrected: bool = False
+    risk_level: Risk = Risk.LOW
 
 
 class Edited(Frozen, frozen=True, kw_only=True):
@@ -105,6 +106,7 @@ class Edited(Frozen, frozen=True, kw_only=True):
     record_digest: str = ""
     redacted: tuple[str, ...] = ()
     quarantined: bool = False
+    risk_level: Risk = Risk.LOW
 
 
 class Pinned(Frozen, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from host.cli.link import ask
 from host.cli.memory_answers import Other, Remembered
 from host.cli.output import existing_workspace_option, json_option, say, show_json
 from host.cli.tables import one_line, print_line
-from host.cli.wording import folder, tell_screening
+from host.cli.wording import folder, tell_risk, tell_screening
 from host.namespace import SCRIPT
 from recall.contracts import MemoryKind
 
@@ -74,6 +74,7 @@ def remember(text: str, workspace: Path, as_json: bool, **wish: Unpack[Wish]) ->
     for old in kept.superseded:
         say(f"{old} is superseded by it, and no longer handed over.")
     tell_screening(kept.redacted, quarantined=kept.quarantined)
+    tell_risk(kept.risk_level, kept.memory_id)
     if kept.updates:
         say("These say otherwise about the same matter, and still count:")
         for other in kept.updates:

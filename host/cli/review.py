@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from governance.contracts import Stage
-from governance.review import Act, ItemFlag, ItemKind, Principal, QueueItem, State
+from governance.review import WAITING, Act, ItemFlag, ItemKind, Principal, QueueItem, State
 from host.cli.link import ask, ask_running
 from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
 from host.cli.tables import one_line, print_table, when
@@ -20,6 +20,7 @@ from host.principals import marked
 from recall.contracts import Frozen, MemoryLocator, MemoryRecord
 
 PAGE = 200
+MEMORY = "mem_"
 BECOMES = {"semantic": "a fact", "procedural": "a procedure", "validated": "a validated procedure"}
 WHY = {
     ItemFlag.QUARANTINED: "kept back by the screen",
@@ -29,6 +30,7 @@ WHY = {
     ItemFlag.DERIVED: "from what a tool or a page said",
     ItemFlag.CONFLICT: "says otherwise than another",
 }
+BY = {Principal.HUMAN: "a person", Principal.AGENT: "an agent"}
 DONE = {State.KEPT: "Kept.", State.ARCHIVED: "Archived."}
 
 
@@ -78,7 +80,7 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 
 @click.command()
-@click.argument("item_id", metavar="[ITEM]", required=False, shell_complete=complete)
+@click.argument("item_id", metavar="[ITEM|MEMORY]", required=False, shell_complete=complete)
 @click.option("--keep", is_flag=True, help="Keep it: it holds, and may be handed over.")
 @click.option("--archive", is_flag=True, help="Put it away; it can be kept again later.")
 @click.option("--reason", default="", help="Why; an item is archived with a reason.")
@@ -95,7 +97,7 @@ def review(item_id: str | None, every: bool, limit: int, workspace: Path, as_jso
     """List what waits for you, show one item, or decide about it.
 
     What the screen kept back, what was said to be wrong, what evidence proposes, and what nobody used for long waits
-    here. Only a person decides, at a terminal of their own.
+    here. A memory stands for its item. Only a person decides, at a terminal of their own.
 
     \b
     Examples:
@@ -111,6 +113,7 @@ def review(item_id: str | None, every: bool, limit: int, workspace: Path, as_jso
             raise click.UsageError("Which item? Name it, as `review` lists it.")
         _list(where, limit, every=every, as_json=as_json)
         return
+    item_id = _item_of(item_id, where) if item_id.startswith(MEMORY) else item_id
     found = ask("review.get", {"itemId": item_id, "workspace": where}, Reviewed)
     if act is None:
         if wish["reason"]:
@@ -175,6 +178,15 @@ def _text(file: Path) -> str:
     return text
 
 
+def _item_of(memory_id: str, where: str) -> str:
+    """The item about a memory that waits. Raises RemoraError when there is none."""
+    waiting = ask("review.list", {"workspace": where, "limit": PAGE}, ReviewPage).items
+    for one in waiting:
+        if one.item.record_id == memory_id:
+            return one.item.item_id
+    raise RemoraError(f"Nothing about {memory_id} waits here.", f"List what waits with: {SCRIPT} review")
+
+
 def _list(where: str, limit: int, *, every: bool, as_json: bool) -> None:
     states = [str(state) for state in State] if every else []
     found: list[Reviewed] = []
@@ -205,7 +217,8 @@ def _row(found: Reviewed) -> tuple[str, ...]:
 def _show(found: Reviewed) -> None:
     item, record = found.item, found.record
     say(f"{item.item_id}  {item.kind}, {item.state}, proposed {when(item.created_at)}")
-    say(f"It {why(item)}." if item.kind is ItemKind.PROMOTION else f"It waits because it is {why(item)}.")
+    verb = "waits" if item.state in WAITING else "came up"
+    say(f"It {why(item)}." if item.kind is ItemKind.PROMOTION else f"It {verb} because it is {why(item)}.")
     if item.evidence:
         counts = item.evidence
         successes, corrections = counts.get("success", 0), counts.get("correction", 0)
@@ -215,7 +228,7 @@ def _show(found: Reviewed) -> None:
         )
     for one in item.decisions:
         reason = f": {one.reason}" if one.reason else ""
-        say(f"{when(one.at)}  {one.kind} by {one.actor}{reason}")
+        say(f"{when(one.at)}  {one.kind} by {BY.get(one.actor, one.actor)}{reason}")
     if found.stale:
         say("The memory was changed since this was proposed, so this cannot be kept any more.")
     if record is not None:

@@ -7,7 +7,7 @@ import click
 
 from host.cli.output import say
 from host.namespace import SCRIPT
-from recall.contracts import RecordState
+from recall.contracts import RecordState, Risk
 
 
 def standing(status: str, state: str, marks: Iterable[str]) -> str:
@@ -25,6 +25,15 @@ def tell_screening(redacted: Iterable[str], *, quarantined: bool) -> None:
     if quarantined:
         say("It reads like an order to the agent, or hides text, so it is quarantined: never found, never handed over.")
         say(f"Write down the fact instead, and forget this one; or keep it as it is, with: {SCRIPT} review")
+
+
+def tell_risk(risk: Risk, memory_id: str) -> None:
+    """Say that a procedure which can do harm waits for the person."""
+    if risk is Risk.HIGH:
+        say(
+            "It names something that is hard to undo, so the agent is not shown it before you approve it, as it stands:"
+        )
+        say(f"{SCRIPT} approve {memory_id}")
 
 
 def folder(workspace: Path) -> str:

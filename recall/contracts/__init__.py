@@ -19,6 +19,7 @@ from recall.contracts.events import (
 )
 from recall.contracts.memory import (
     EPISODE,
+    SAID,
     CodeAnchor,
     Flag,
     MemoryKind,
@@ -59,6 +60,7 @@ from recall.contracts.query import (
 __all__ = [
     "EPISODE",
     "LEVELS",
+    "SAID",
     "ActivationLevel",
     "ActivationRequest",
     "ArmReport",

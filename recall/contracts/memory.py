@@ -95,6 +95,9 @@ class Origin(StrEnum):
     IMPORTED = "imported"
 
 
+SAID = frozenset({Origin.USER, Origin.REVIEWED})  # by a person, or read and kept by one
+
+
 class Kinded(Protocol):
     """What a record and a candidate have in common, as far as `consolidated` asks."""
 

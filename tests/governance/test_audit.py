@@ -131,6 +131,22 @@ async def test_a_touched_chain_is_found_and_where(fake: FakeDatabase, tampering:
     assert found.row == row
 
 
+async def test_of_a_damaged_checkpoint_nothing_is_known_and_verify_says_so(fake: FakeDatabase) -> None:
+    audit = Audit(fake, KEY, CountedIds())
+    await audit.append([an_entry()])
+    fake.connection.execute("INSERT INTO audit_checkpoint (one, digest, document) VALUES (1, 'x', x'00ff')")
+    assert (await audit.readable()).entries == 0
+    assert (await audit.verify()).problem == "the checkpoint was changed"
+
+
+async def test_an_entry_that_cannot_be_read_is_told_with_a_way_out(fake: FakeDatabase) -> None:
+    audit = Audit(fake, KEY, CountedIds())
+    await audit.append([an_entry()])
+    fake.connection.execute("UPDATE audit SET entry = x'ff'")
+    with pytest.raises(AuditUnavailable, match=r"cannot be read.*audit\.verify"):
+        await audit.query(AuditFilter())
+
+
 # ------------------------------------------------------------------------------------------------------------- queries
 
 

@@ -132,6 +132,12 @@ def test_what_is_rejected_and_what_is_put_in_its_place_are_read() -> None:
         "这次先用 npm，不用 pnpm",
         "这条记忆是不是过时了？",
         "hello",
+        "Write in the README: 'that note is wrong'",
+        "Fix the bug: that note is wrong after saving",
+        "your reminder is incorrect in the calendar page",
+        "页面上的这个提醒过期了，改一下",
+        "那个备忘功能错了",
+        "他说“这条记忆错了”，你看看",
     ],
 )
 def test_what_is_asked_quoted_meant_for_once_or_said_in_agreement_takes_nothing_back(text: str) -> None:

@@ -131,6 +131,8 @@ def test_drops_empty_claims_and_settings_have_their_sentences() -> None:
         )
     )
     assert lines[0] == f"packet {PACKET} was dropped: the conversation had moved on. []"
+    corrected = told(an_entry(kind=AuditKind.DROP, outcome="dropped", reason="corrected", packet=a_trace()))
+    assert corrected == [f"packet {PACKET} was dropped: a memory in it was corrected. []"]
     assert lines[1] == "a claim at pre-step got nothing: one packet had gone into this request already. []"
     assert lines[2] == "the settings changed: rollout shadow. []"
     assert lines[3].startswith(f"packet {PACKET} after a failed tool result was not offered: remora only watches")

@@ -30,6 +30,7 @@ ENTRIES: list[AuditEntry] = [
     an_entry(kind=AuditKind.DROP, outcome="dropped", reason="expired", packet=a_trace()),
     an_entry(kind=AuditKind.FEEDBACK, outcome="useful", memory_id=a_memory_id()),
     an_entry(kind=AuditKind.POLICY, outcome="rollout"),
+    an_entry(kind=AuditKind.FEEDBACK, outcome="kept", memory_id=a_memory_id(3)),  # an act, and no opinion
     an_entry(kind=AuditKind.FEEDBACK, outcome="corrected", memory_id=a_memory_id(3)),
 ]
 
@@ -43,7 +44,7 @@ def test_every_kind_of_entry_is_counted_where_it_belongs() -> None:
     assert metrics.claims == {"cooldown": 1}
     assert metrics.drops == {"expired": 1}
     assert metrics.removed == {"injection": 1}
-    assert metrics.feedback == {"useful": 1, "corrected": 1}
+    assert metrics.feedback == {"useful": 1, "corrected": 1, "kept": 1}
     assert (metrics.injected_bytes, metrics.injected_items) == (412, 1)
     assert (metrics.arm_passes, metrics.arm_hits) == ({"lexical": 2}, {"lexical": 12})
     assert metrics.shortfalls == {"lexical late": 1}

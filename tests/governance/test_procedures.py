@@ -19,9 +19,10 @@ from governance.procedures import (
     risk_of,
     short_of,
     stage_of,
+    written_risk,
 )
 from governance.standing import Standing
-from recall.contracts import Origin, Risk
+from recall.contracts import MemoryKind, Origin, Risk
 from tests.support.clock import START
 
 POLICY = LifePolicy()
@@ -181,3 +182,10 @@ def test_a_persons_procedure_is_active_from_the_start_and_any_other_is_observed(
     assert [stage_of({}, "m", origin) for origin in (Origin.USER, Origin.REVIEWED)] == [Stage.ACTIVE] * 2
     assert [stage_of({}, "m", origin) for origin in (Origin.EXTRACTED, Origin.IMPORTED)] == [Stage.OBSERVED] * 2
     assert stage_of({"m": Stage.DEPRECATED}, "m", Origin.USER) is Stage.DEPRECATED
+
+
+def test_only_of_a_procedure_the_text_is_looked_at_when_it_is_written() -> None:
+    harm = "git push --force origin main"
+    assert written_risk(MemoryKind.PROCEDURAL, harm) is Risk.HIGH
+    assert written_risk(MemoryKind.PROCEDURAL, "make test", Risk.HIGH) is Risk.HIGH
+    assert written_risk(MemoryKind.SEMANTIC, harm) is Risk.LOW

@@ -72,7 +72,7 @@ def test_a_refusal_says_what_is_possible() -> None:
     assert refused.problem == "An item that is archived takes no archive, only edit-and-keep or keep."
     unheard = after(State.PENDING, Act.KEEP, Principal.AGENT)
     assert isinstance(unheard, Refusal)
-    assert unheard.problem == "keep is for human to say, not for agent."
+    assert unheard.problem == "To keep is for a person to decide, not for an agent."
 
 
 @pytest.mark.promise("only-a-person-decides")

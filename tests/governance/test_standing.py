@@ -140,6 +140,19 @@ def test_too_many_rows_become_numbers_the_oldest_first(monkeypatch: pytest.Monke
     assert found.past[ONE].kinds == {"seen": 4}
 
 
+def test_the_rows_of_one_day_stay_however_many_and_are_not_put_in_order_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "ROWS", 3)
+    monkeypatch.setattr(module, "SLACK", 0)
+    entries = [an_act(number, EvidenceKind.SEEN) for number in range(1, 60)]
+    calls: list[int] = []
+    counted_before = module._counted
+    monkeypatch.setattr(module, "_counted", lambda *given: (calls.append(1), counted_before(*given))[1])
+    found = opened(fold_evidence(None, entries, START + DAY))
+    assert (len(found.rows), found.past, len(calls)) == (59, {}, 1)
+
+
 @pytest.mark.promise("evidence-rebuilt")
 @pytest.mark.parametrize("seed", range(8))
 def test_folding_in_parts_is_folding_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,3 +100,31 @@ async def test_a_procedure_of_another_workspace_is_unknown(remora: Asking) -> No
         await remora.refused("memory.approve", memoryId=memory_id, workspace=other, **HUMAN)
     ).kind == "unknown-memory"
     assert await waiting(remora, other) == []
+
+
+HARM = "To release: git push --force origin main. Success: the tag is on the server."
+
+
+@pytest.mark.promise("asked-before-shown")
+@pytest.mark.parametrize("verb", ["remember", "import", "edit"])
+async def test_a_procedure_that_names_what_can_do_harm_waits_however_it_was_written(
+    remora: Asking, folder: str, verb: str
+) -> None:
+    procedure = {"text": HARM, "kind": "procedural"}
+    if verb == "import":
+        await remora.ask("memory.import", records=[procedure | {"source": "notes.md"}], workspace=folder)
+    elif verb == "remember":
+        kept = await remora.ask("memory.remember", workspace=folder, **procedure)
+        assert kept["riskLevel"] == Risk.HIGH
+    else:
+        memory_id = (await remora.ask("memory.remember", text=LESSON, kind="procedural", workspace=folder))["memoryId"]
+        assert await waiting(remora, folder) == []
+        got = await remora.ask("memory.get", memoryId=memory_id, workspace=folder)
+        asked = {"memoryId": memory_id, "workspace": folder, "expected": got["locator"]["recordDigest"]}
+        assert (await remora.ask("memory.edit", text=HARM, **asked))["riskLevel"] == Risk.HIGH
+    assert len(await waiting(remora, folder)) == 1
+
+
+async def test_a_fact_that_names_it_waits_for_nobody(remora: Asking, folder: str) -> None:
+    kept = await remora.ask("memory.remember", workspace=folder, text=HARM)
+    assert (kept.get("riskLevel", Risk.LOW), await waiting(remora, folder)) == (Risk.LOW, [])

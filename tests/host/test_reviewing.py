@@ -83,7 +83,7 @@ async def test_an_agent_decides_nothing(remora: Asking, folder: str) -> None:
     line.peer = Peer(2, None, 1, line._send)  # a process without a terminal, whatever it says of itself
     given = {"itemId": one["item"]["itemId"], "expectedRevision": 1, "workspace": folder, "decision": "keep"}
     if Path("/proc/self").exists():
-        with pytest.raises(Exception, match="is for human to say"):
+        with pytest.raises(Exception, match="is for a person to decide"):
             await remora.ask("review.decide", line, principal="human", **given)
     assert await waiting(remora, folder) == [one]
     assert Flag.QUARANTINED in (await record(remora, kept["memoryId"], folder))["flags"]

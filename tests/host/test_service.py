@@ -303,11 +303,11 @@ async def test_metrics_are_told_in_prometheus_text_format(remora: Asking) -> Non
     lines = (await remora.ask("metrics", format="prometheus"))["text"].splitlines()
 
     assert 'remora_pre_packets_total{state="built"} 1' in lines
-    assert 'remora_pre_leaks_total{why="all"} 0' in lines
+    assert 'remora_pre_leaks_total{why="forgotten"} 0' in lines
     assert "remora_pre_sessions 1" in lines
     assert 'remora_pre_events{of="accepted"} 2' in lines
     assert any(line.startswith('remora_pre_database_bytes{of="log"} ') for line in lines)
-    assert 'remora_pre_breaker{of="lexical closed"} 1' in lines
+    assert 'remora_pre_breaker{arm="lexical",state="closed"} 1' in lines
     assert all(line.startswith(("# TYPE remora_pre_", "remora_pre_")) for line in lines)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from governance.contracts import AuditKind
-from host.contracts import Claimed
+from host.contracts import Claimed, Reason, Silence
 from host.corrections import Corrections
 from tests.support.builders import a_call, a_result
 from tests.support.world import FAILURE, LESSON, World, a_world
@@ -55,3 +55,23 @@ async def test_once_the_correction_is_done_no_claim_gives_the_memory(tmp_path: P
         assert (await world.parts.audit.verify()).ok
         assert (await world.parts.tally.whole()).leaks == {}
         assert {entry.reason for entry in await world.audit(kind=AuditKind.DROP)} >= {"corrected"}
+
+
+@pytest.mark.promise("correction-at-once")
+@pytest.mark.parametrize("killed", [False, True], ids=["corrected", "killed-behind-the-mark"])
+async def test_a_request_that_is_repeated_is_not_given_what_was_corrected_in_between(
+    tmp_path: Path, killed: bool
+) -> None:
+    async with a_world(tmp_path) as world:
+        memory_id = await world.remember(LESSON)
+        await step(world, 0, 0)
+        first = await world.claim(session="session-0", request_id="r")
+        assert isinstance(first, Claimed)
+        assert await world.claim(session="session-0", request_id="r") == first
+        if killed:
+            await world.parts.marks.correct(memory_id, world.clock.now())
+        else:
+            await Corrections(world.parts).correct([memory_id], "aud_1")
+    async with a_world(tmp_path) as world:
+        again = await world.claim(session="session-0", request_id="r")
+        assert again == Silence(reason=Reason.STALE_INDEX)

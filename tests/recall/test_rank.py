@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall.analyzer import distinct
-from recall.contracts import Candidate, Flag, Ranked, Scope, ScopeRef, Shown, SourceName, Status
+from recall.contracts import Candidate, Flag, Origin, Ranked, Scope, ScopeRef, Shown, SourceName, Status
 from recall.rank import DropReason, RankPolicy, rank, say_the_same
 from tests.support.builders import a_candidate, a_memory_id, a_scope, a_workspace_scope
 from tests.support.clock import START
@@ -143,6 +143,24 @@ def test_a_newer_record_takes_back_what_a_loaded_file_says() -> None:
 
     assert kept(ranked) == [a_memory_id(2)]
     assert reasons(ranked) == {a_memory_id(1): DropReason.CONTRADICTED}
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "dropped"),
+    [
+        (Origin.IMPORTED, Origin.USER, False),
+        (Origin.EXTRACTED, Origin.USER, False),
+        (Origin.EXTRACTED, Origin.REVIEWED, False),
+        (Origin.REVIEWED, Origin.USER, True),
+        (Origin.USER, Origin.IMPORTED, True),
+        (Origin.IMPORTED, Origin.EXTRACTED, True),
+    ],
+)
+def test_what_nobody_said_does_not_take_back_what_a_person_said(newer: Origin, older: Origin, *, dropped: bool) -> None:
+    said = one(1, "Gradle needs JDK 17.", origin=older, created_at=0)
+    later = one(2, "Gradle needs JDK 21.", origin=newer, created_at=START - 1)
+
+    assert reasons(run([said, later])).get(a_memory_id(1)) == (DropReason.CONTRADICTED if dropped else None)
 
 
 def test_what_is_in_context_is_no_evidence_that_was_told() -> None:

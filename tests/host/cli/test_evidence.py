@@ -81,3 +81,16 @@ def test_one_thing_is_asked_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     result, _ = run(monkeypatch, {}, MEMORY, "--rebuild")
     assert result.exit_code == 2
     assert "Give one of MEMORY, --session and --rebuild." in result.output
+
+
+@pytest.mark.parametrize("arguments", [[], [MEMORY], ["--session", "s1"]])
+@pytest.mark.parametrize("off", [True, False])
+def test_where_it_is_switched_off_nothing_found_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], off: bool
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(f"[evidence]\nenabled = {str(not off).lower()}\n")
+    monkeypatch.setenv("REMORA_PRE_CONFIG", str(file))
+    empty = {"memoryId": MEMORY, "freshness": "unknown", "standing": {}, "edges": [], "sessionRef": "", "memories": []}
+    result, _ = run(monkeypatch, {"evidence.get": empty}, *arguments)
+    assert (result.exit_code, "switched off" in result.output) == (0, off)

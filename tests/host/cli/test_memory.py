@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from host.cli import drafts, memory
 from host.cli.main import main
 from host.client import Refused
-from recall.contracts import Flag, MemoryRecord, RecordState, Status
+from recall.contracts import Flag, MemoryKind, MemoryRecord, RecordState, Risk, Status
 from tests.host.cli.fakes import FakeDaemon, answering
 from tests.support.builders import a_memory, a_memory_id
 from tests.support.prompt import Prompt
@@ -254,3 +254,24 @@ def test_with_a_real_daemon_memories_are_pinned_muted_listed_and_forgotten(promp
     assert "Forgotten." in prompt.ok("forget", pinned, said="y\n")
     gone = prompt.run("show", pinned)
     assert gone.exit_code == 1 and "remora-pre list" in gone.output
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, ""),
+        ({"flags": (Flag.CORRECTED,)}, f"review {ID}"),
+        ({"flags": (Flag.QUARANTINED,)}, f"review {ID}"),
+        ({"flags": (Flag.CORRECTED,), "status": Status.ARCHIVED}, ""),
+        ({"kind": MemoryKind.PROCEDURAL, "risk_level": Risk.HIGH}, "remora-pre approve"),
+        ({"risk_level": Risk.HIGH}, ""),
+    ],
+)
+def test_show_says_what_waits_for_a_persons_word(
+    monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], said: str
+) -> None:
+    record = a_memory("one", memory_id=ID, **fields)
+    result, _ = run(monkeypatch, {"memory.get": {"record": record, "locator": None}}, "show", ID)
+    assert result.exit_code == 0
+    told = [line for line in result.output.splitlines() if " review " in line or line.endswith(" approve")]
+    assert len(told) == bool(said) and all(said in line for line in told)

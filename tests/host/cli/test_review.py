@@ -104,7 +104,7 @@ def test_an_item_is_shown_with_what_it_rests_on(monkeypatch: pytest.MonkeyPatch)
     assert result.output.startswith(f"{ITEM}  promotion, archived, proposed ")
     assert "It could become a validated procedure, can do harm." in result.output
     assert "Used in 3 sessions; ended well 2 times; corrected 0 times." in result.output
-    assert "archive by human: not yet" in result.output
+    assert "archive by a person: not yet" in result.output
     assert "was changed since this was proposed" in result.output
     assert "stage candidate" in result.output
     assert result.output.endswith("\nRun the tests.\n")
@@ -224,7 +224,7 @@ def test_through_a_real_daemon_what_the_screen_kept_back_waits_and_a_pipe_cannot
     assert POISON in prompt.ok("review", item)
     refused = prompt.run("review", item, "--keep")
     assert refused.exit_code == 1
-    assert "keep is for human to say, not for agent" in refused.output
+    assert "To keep is for a person to decide, not for an agent" in refused.output
     assert "Decide at a terminal of your own" in refused.output
     assert prompt.json("review", item)["item"]["state"] == "pending"
     unknown = prompt.run("review", "rev_unknown")
@@ -270,3 +270,19 @@ def test_a_person_at_a_terminal_lets_it_go(prompt: Prompt) -> None:
     assert at_a_terminal.wait(timeout=30) == 0, said
     assert b"Kept." in said
     assert prompt.json("search", "harbour team")["hits"][0]["memoryId"] == kept
+
+
+def test_a_memory_stands_for_its_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"review.list": {"items": [found()]}, "review.get": found()}
+    shown, daemon = run(monkeypatch, answers, ID)
+    assert shown.exit_code == 0
+    assert daemon.params("review.get")["itemId"] == ITEM
+    other, _ = run(monkeypatch, answers, OTHER)
+    assert (other.exit_code, OTHER in other.output) == (1, True)
+
+
+def test_what_was_decided_does_not_wait_and_says_who_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    decision = {"kind": "archive", "at": START, "actor": "human", "reason": "no", "expectedRevision": 1}
+    shown, _ = run(monkeypatch, {"review.get": found(state="archived", decisions=[decision])}, ITEM)
+    assert "It came up because" in shown.output and "It waits" not in shown.output
+    assert "archive by a person: no" in shown.output

@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 import pytest
 
-from host.cli.wording import folder, known_folder, present_folder, standing, tell_screening
+from host.cli.wording import folder, known_folder, present_folder, standing, tell_risk, tell_screening
+from recall.contracts import Risk
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,10 @@ def test_a_folder_that_is_gone_can_be_looked_at_and_that_is_said(
     assert (known_folder(tmp_path), known_folder(gone)) == (folder(tmp_path), folder(gone))
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", f"There is no folder {gone}. What is known of it:\n")
+
+
+def test_who_wrote_down_what_can_do_harm_is_told_how_it_is_approved(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_risk(Risk.LOW, "mem_1")
+    assert capsys.readouterr().out == ""
+    tell_risk(Risk.HIGH, "mem_1")
+    assert "approve mem_1" in capsys.readouterr().out
