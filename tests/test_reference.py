@@ -212,7 +212,8 @@ def test_every_hook_of_claude_code_is_told_and_handled() -> None:
 def _commands(text: str) -> Iterator[list[str]]:
     """`remora-pre …` as it stands in code: the words after the name, up to what ends a command."""
     for code in re.findall(r"`remora-pre ([^`\n]+)`|^(?:\$ |.*/)?remora-pre (.+)$", text, re.MULTILINE):
-        yield re.split(r"[|#;<>&]", code[0] or code[1])[0].split()
+        bare = re.sub(r"\"[^\"]*\"|'[^']*'", "TEXT", code[0] or code[1])  # an argument
+        yield re.split(r"[|#;<>&]", bare)[0].split()
 
 
 def _unknown(words: list[str]) -> str | None:
