@@ -22,6 +22,7 @@ from governance.screening.signs import NEAR, SIGNS
 HIGH, LOW = "high", "low"
 REMEMBERED = 40_000  # characters of a text whose findings are remembered
 TEXTS = 256  # so many texts
+AT_WORK = 4  # texts whose copies are kept from one table to the next
 SCREEN = "screen_pre_v4"  # changes with the rules: what was read by another version is read again
 
 _SECRETS = Matcher(SECRETS + PERSONAL, "secret.flood")
@@ -37,14 +38,13 @@ Reader = Callable[[bytes], list[Finding]]
 
 def screen(text: str) -> tuple[Finding, ...]:
     """Everything that stands out in `text`, by start. Offsets are code points of `text`."""
-    acted_on = _all_secrets(text)
-    data = text.encode("utf-8", "replace")
+    acted_on, data = secrets(text), _copies(text).data
     beside = (
         finding
         for finding in _placed([_finding(hit, LOW) for hit in _ADDRESSES.find(data)], data)
         if not any(finding.start < one.end and one.start < finding.end for one in acted_on)
     )
-    return _ordered((*acted_on, *beside, *_all_injections(text)))
+    return _ordered((*acted_on, *beside, *injections(text)))
 
 
 def secrets(text: str) -> tuple[Finding, ...]:
@@ -64,13 +64,29 @@ def read_ahead(texts: Iterable[str]) -> None:
         injections(text)
 
 
+class _Copies:
+    """A text's bytes, its folded copy and what its encoded runs say: what every table reads."""
+
+    def __init__(self, text: str) -> None:
+        self.data = text.encode("utf-8", "replace")
+        self.folded = fold(text, self.data)
+        self.copy = b"" if self.folded is None else self.folded.text.encode("utf-8", "replace")
+        self.blobs = tuple(blobs(self.data))
+
+
+_known_copies = lru_cache(AT_WORK)(_Copies)  # one table after the other reads the same text
+
+
+def _copies(text: str) -> _Copies:
+    return _known_copies(text) if len(text) <= REMEMBERED else _Copies(text)
+
+
 def _all_secrets(text: str) -> tuple[Finding, ...]:
     return tuple(_apart(_read(text, _secret_findings)))
 
 
 def _all_injections(text: str) -> tuple[Finding, ...]:
-    data = text.encode("utf-8", "replace")
-    hidden = [Finding(family=f, severity=s, start=a, end=b) for f, s, a, b in invisible(text, data)]
+    hidden = [Finding(family=f, severity=s, start=a, end=b) for f, s, a, b in invisible(text, _copies(text).data)]
     return _ordered({*_read(text, _injection_findings), *hidden})
 
 
@@ -81,7 +97,7 @@ _known_injections = lru_cache(TEXTS)(_all_injections)
 
 def is_instruction_like(text: str) -> bool:
     """Whether a record with this text belongs into quarantine."""
-    return any(finding.severity == HIGH for finding in _all_injections(text))
+    return any(finding.severity == HIGH for finding in injections(text))
 
 
 def redact(text: str) -> tuple[str, tuple[Finding, ...]]:
@@ -105,16 +121,15 @@ def hidden_in(text: str) -> frozenset[str]:
 
 def _read(text: str, reader: Reader) -> Iterator[Finding]:
     """What `reader` finds in the text, in its folded copy and in what its encoded runs say."""
-    data = text.encode("utf-8", "replace")
+    copies = _copies(text)
+    data, folded = copies.data, copies.folded
     yield from _placed(reader(data), data)
-    folded = fold(text, data)
     if folded is not None:
-        copy = folded.text.encode("utf-8", "replace")
-        for finding in _placed(reader(copy), copy):
+        for finding in _placed(reader(copies.copy), copies.copy):
             yield _moved(finding, folded.origin(finding.start), folded.origin(finding.end))
     encoded = [
         Finding(family=_encoded(finding.family), severity=finding.severity, start=start, end=end)
-        for said, start, end in blobs(data)
+        for said, start, end in copies.blobs
         for finding in reader(said)
     ]
     yield from _placed(encoded, data)
@@ -188,4 +203,4 @@ def _joined(one: Finding, other: Finding) -> Finding:
 
 
 def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: (finding.start, finding.end, finding.family)))
+    return tuple(sorted(findings, key=lambda one: (one.start, one.end, one.family, one.severity)))

@@ -54,7 +54,7 @@ LETTERS = "".join(_ALIKE)
 
 _CALL = re2.compile(
     f"[{INVISIBLE}{_SPACES}{_WIDE}{_STYLED}]|[A-Za-z_][{LETTERS}]|[{LETTERS}][A-Za-z_]"
-    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&(?:lt|gt|quot|amp);|\\u[0-9a-f]{4}|"
+    r"|(?i:(?:&#x?[0-9a-f]{2,6};){2}|&#x?[0-9a-f]{2,6};[a-z]|[a-z]&#x?[0-9a-f]{2,6};|&(?:lt|gt|quot|amp);|\\u[0-9a-f]{4}|"
     r"(?:%[2-7][0-9a-f]\w*){3})|[^\s]\\\r?\n|\w[\"'`]\s?[+.]\s?[\"'`]\w|(?:[!-~]\x20){12}"
 )
 _JOINED = tuple(f"{quote}{between}" for quote in "\"'`" for between in (" +", "+", " .", ". "))

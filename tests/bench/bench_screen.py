@@ -14,6 +14,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from governance.screen import redact, screen
@@ -33,8 +34,10 @@ def measure(options: argparse.Namespace) -> Sequence[Figure]:
         name = f"{read.__name__}: a KB of 16 KB mixed text"
         figures.append(of(name, "µs", costs, bound=bound, holds=statistics.median(costs) <= 40))
     for read in (redact, screen):
-        usual = min(_micros(read, plain) for _ in range(5))
-        slow = {kind: min(_micros(read, text) for _ in range(3)) / usual for kind, text in hostile(LARGE)}
+        usual = min(_micros(read, f"{plain}{number}") for number in range(5))
+        slow = {
+            kind: min(_micros(read, f"{text}{number}") for number in range(3)) / usual for kind, text in hostile(LARGE)
+        }
         worst = max(slow, key=slow.__getitem__)
         figures.append(
             of(
@@ -47,7 +50,7 @@ def measure(options: argparse.Namespace) -> Sequence[Figure]:
             )
         )
     slowest = max(hostile(LARGE), key=lambda one: _micros(screen, one[1]))[1]
-    stalls = [asyncio.run(stall(lambda: screen(slowest))) for _ in range(10)]
+    stalls = [asyncio.run(stall(partial(screen, f"{slowest}{number}"))) for number in range(10)]
     other = statistics.median([asyncio.run(stall(lambda: sum(range(2_000_000)))) for _ in range(10)])
     name = "the loop stands still while a worker reads the slowest of them"
     notes = {"beside a worker that only counts": f"{other:.1f} ms"}

@@ -16,6 +16,8 @@ from governance.screening.folding import fold
         ("p\u0430yp\u0430l", "paypal"),
         ("two\u00a0words\u2003apart", "two words apart"),
         ("&#105;&#x67;nore", "ignore"),
+        ("&#105;gnore", "ignore"),
+        ("ign&#x6f;re", "ignore"),
         ("&lt;/memory&gt;", "</memory>"),
         ("\\u0069\\u0067nore", "ignore"),
         ("%69%67%6eore", "ignore"),
