@@ -267,7 +267,7 @@ async def test_the_place_that_a_memory_is_about_counts_as_its_file(world: World)
     await fail(world, "s1", "c1")
     await world.feed(
         an_event(STEP_END, {}, **where),
-        an_event(EventType.TOOL_CALL, {"tool": "read", "path": "/work/deploy/fixtures.yml"}, **where),
+        an_event(EventType.TOOL_CALL, {"tool": "read", "path": "/srv/deploy/fixtures.yml"}, **where),
     )
 
     opened = next(one for one in (await stats(world)).measured.outcomes if one.outcome is Outcome.FILE_OPENED)

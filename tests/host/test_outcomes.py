@@ -126,9 +126,9 @@ def test_commands_are_code_of_two_words_or_follow_a_known_program(
 @pytest.mark.parametrize(
     ("call", "opened"),
     [
-        (on_file("/work/shop/src/app/main.py"), True),
+        (on_file("/srv/shop/src/app/main.py"), True),
         (on_file("src/app/main.py", tool="edit"), True),
-        (on_file("/work/shop/src/app/other.py"), False),
+        (on_file("/srv/shop/src/app/other.py"), False),
         (on_file("main.py"), False),
         (a_call("sed -n 1,40p src/app/main.py"), True),
         (a_call("cat 'src/app/main.py'"), True),
@@ -158,8 +158,8 @@ def test_a_command_is_used_when_its_program_runs_with_the_words_named(call: Even
 
 
 def test_what_was_used_just_before_is_no_sign_of_use() -> None:
-    before = [a_call("make integration-test"), on_file("/work/Makefile"), a_prompt("And now?")]
-    after = [a_call("make integration-test"), on_file("/work/Makefile")]
+    before = [a_call("make integration-test"), on_file("/srv/Makefile"), a_prompt("And now?")]
+    after = [a_call("make integration-test"), on_file("/srv/Makefile")]
 
     only_known = found("`make integration-test` is in Makefile", *after, before=before)
     one_new = found("`make integration-test` needs `make fixtures`", *after, before=before)
