@@ -134,7 +134,8 @@ def test_what_the_agent_says_it_will_do_brings_the_memory_with_that_calls_result
     with daemon.connect() as wire:
         wire.call("memory.remember", text=lesson, workspace=str(folder / "project"))
     intention = "The build is ready. Next I will run pnpm release:berth and hope that E_TARIFF_LOCK stays away."
-    replies = [reply(intention, bash("echo published")), reply("Done.")]
+    # The client writes what the agent said into its transcript in its own time: a release takes longer than that.
+    replies = [reply(intention, bash("sleep 1 && echo published")), reply("Done.")]
     with Model(replies) as model:
         assert client(folder, model, daemon).say("Please bring the new version out").code == 0
     assert [request.mentions(UNLOCKING) for request in talk(model)] == [0, 1]
