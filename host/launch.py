@@ -29,7 +29,8 @@ class Launched:
 def launch(options: Sequence[str], environment: Mapping[str, str], log: Path) -> Launched:
     """Start `python -m host.daemon`, detached from this terminal. `-P` keeps a folder named `host` in the current
     directory from standing in for our package."""
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (log.parent.parent, log.parent):  # the outer one may be the data folder: parents get the usual mode
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     log.touch(mode=0o600)
     with log.open("ab") as written:
         older = written.tell()

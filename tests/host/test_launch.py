@@ -110,3 +110,12 @@ def test_a_daemon_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
         wait(monkeypatch, looks, FakeProcess(), tmp_path / "log")
 
     assert looks.pauses == launch.PATIENCE
+
+
+def test_a_data_folder_that_holds_the_state_is_its_owners_alone(tmp_path: Path) -> None:
+    log = tmp_path / "data" / "state" / "daemon.log"
+
+    launched = launch.launch(["--no-such-option"], {}, log)
+
+    launched.process.wait()
+    assert [folder.stat().st_mode & 0o777 for folder in (log.parent.parent, log.parent)] == [0o700, 0o700]
