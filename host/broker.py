@@ -147,7 +147,8 @@ def build(
         return Silence(reason=Reason.AWAITING_APPROVAL, detail=verdict.reason)
     degraded = verdict.action is Action.FALLBACK
     items = [_item(scored, _level(scored, draft, policy, degraded=degraded), draft, policy) for scored in verdict.kept]
-    budget = min(policy.packet_bytes, capability.max_chars)  # a character takes a byte at least
+    # a character takes a byte at least
+    budget = min(policy.packet_bytes, capability.max_chars, capability.max_bytes or policy.packet_bytes)
     if not items:
         return Silence(reason=Reason.NO_CANDIDATES)
     packet = _packet([item for item in items if item is not None], draft, policy, budget)

@@ -222,21 +222,29 @@ class Claimed(Frozen, frozen=True, kw_only=True):
 Claim = Claimed | Silence
 
 
-class Capability(Frozen, frozen=True, kw_only=True):
-    """What a host can take (C-07)."""
-
-    host: str
-    surfaces: frozenset[Surface]
-    max_chars: int
-    acknowledges: bool  # the host tells us when the text is in the request
-    subagents: bool = False  # inject into subagents too
-
-
 class Rollout(StrEnum):
     OFF = "off"
     SHADOW = "shadow"
     CANARY = "canary"
     ACTIVE = "active"
+
+
+class Capability(Frozen, frozen=True, kw_only=True):
+    """What a host can take (C-07), at one version and model of it.
+
+    `max_chars` and `max_bytes` (UTF-8) bound a text together. `most`: the level that this host is trusted with,
+    whatever the workspace says; `why` explains one below active.
+    """
+
+    host: str
+    surfaces: frozenset[Surface]
+    max_chars: int
+    acknowledges: bool  # the host tells us when the text is in the request
+    max_bytes: int | None = None  # None: characters alone decide
+    subagents: bool = False  # inject into subagents too
+    maintained: bool = True  # it can show the runtime context beside packets
+    most: Rollout = Rollout.ACTIVE
+    why: str = ""
 
 
 class Heard(Frozen, frozen=True, kw_only=True):

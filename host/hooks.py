@@ -17,7 +17,8 @@ from host.payloads import mend
 from host.protocol import Request, decode_params
 from host.runtime import MAIN_AGENT, SessionRuntime
 from host.steps import STEP_END
-from host.transcripts.tail import Overhearing, Tail, advance, begin
+from host.transcripts import OVERHEARERS, Overhears
+from host.transcripts.tail import Tail, advance, begin
 from recall.contracts import Channel, EventEnvelope, EventPayload, Frozen, SourceKind
 
 WAIT_MS = 150
@@ -36,7 +37,7 @@ class HookParams(Frozen, frozen=True, kw_only=True):
 class Ear:
     """How far a session's own transcript has been read. Hooks of one batch come at once: one reads at a time."""
 
-    overhearing: Overhearing
+    overhearing: Overhears
     tail: Tail | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -61,7 +62,7 @@ class Hooks:
     def __init__(self, parts: Parts, own: Sequence[str] = ()) -> None:
         self._parts = parts
         self._own = own
-        self._ears: OrderedDict[str, Ear] = OrderedDict()
+        self._ears: OrderedDict[tuple[str, str], Ear] = OrderedDict()  # by host and session
 
     async def called(self, request: Request) -> Reply:
         """The `hook` method: the output as `{"output": object | null}`."""
@@ -106,7 +107,7 @@ class Hooks:
         if not heard.session_id:
             return None
         workspace = await self._workspace(heard)
-        told = await self._overhear(heard, workspace)
+        told = await self._overhear(heard, workspace, host)
         own = tuple(msgspec.structs.replace(envelope, workspace=workspace) for envelope in heard.envelopes)
         envelopes = (*told.envelopes, *own)
         if heard.surface is Surface.POST_TOOL:
@@ -123,15 +124,17 @@ class Hooks:
             await self._parts.claims.settle_shown(runtime, told.shown)
         return runtime
 
-    async def _overhear(self, heard: Heard, workspace: str) -> "Told":
+    async def _overhear(self, heard: Heard, workspace: str, host: str) -> "Told":
         """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
-        if heard.transcript is None or heard.agent_id != MAIN_AGENT:
+        overhears = OVERHEARERS.get(host)
+        if overhears is None or heard.transcript is None or heard.agent_id != MAIN_AGENT:
             return Told()
-        ear = self._ears.get(heard.session_id)
+        owner = host, heard.session_id
+        ear = self._ears.get(owner)
         if ear is None:
-            ear = Ear(Overhearing(heard.session_id, workspace, self._parts.clock.now()))
-        self._ears[heard.session_id] = ear
-        self._ears.move_to_end(heard.session_id)
+            ear = Ear(overhears(heard.session_id, workspace, self._parts.clock.now()))
+        self._ears[owner] = ear
+        self._ears.move_to_end(owner)
         if len(self._ears) > TAILS_KEPT:
             self._ears.popitem(last=False)
         async with ear.lock:

@@ -1,16 +1,28 @@
 """Readers of the transcripts that agent products write: lines in, envelopes out. One file a format.
 
-A new format is one module with a `Reader` and one line in READERS and in RECORD_TYPES.
+A new format is one module with a `Reader` and one line in READERS and in RECORD_TYPES. What a product's hooks do not
+tell is overheard while it writes its transcript: one line in OVERHEARERS.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
 
 from host.transcripts.claude import RECORDS as CLAUDE_RECORDS
 from host.transcripts.claude import ClaudeReader
 from host.transcripts.codex import RECORDS as CODEX_RECORDS
 from host.transcripts.codex import CodexReader
 from host.transcripts.records import Reader, Report, parse, text_of
-from recall.contracts import EventEnvelope
+from host.transcripts.tail import Overheard, Overhearing
+from recall.contracts import EventEnvelope, Millis
+
+
+class Overhears(Protocol):
+    """What is heard of one session's transcript at hook time: the agent's own words, and texts already shown."""
+
+    def hear(self, lines: Iterable[bytes]) -> Overheard:
+        """The events and shown texts of further lines, which keep their line ends."""
+        ...
+
 
 READERS: Mapping[str, Callable[[str], Reader]] = {
     "claude-code": ClaudeReader,
@@ -20,9 +32,12 @@ RECORD_TYPES: Mapping[str, frozenset[str]] = {
     "claude-code": CLAUDE_RECORDS,
     "codex": CODEX_RECORDS,
 }
+OVERHEARERS: Mapping[str, Callable[[str, str, Millis], Overhears]] = {  # (session id, workspace, since)
+    "claude-code": Overhearing,
+}
 LOOKED_AT = 64  # lines
 
-__all__ = ["READERS", "Reader", "Report", "read", "read_all", "recognise"]
+__all__ = ["OVERHEARERS", "READERS", "Overheard", "Overhears", "Reader", "Report", "read", "read_all", "recognise"]
 
 
 def recognise(lines: Iterable[bytes]) -> str | None:

@@ -36,6 +36,7 @@ class EventType(StrEnum):
     SESSION_START = "session/start"
     SESSION_END = "session/end"
     SESSION_COMPACT = "session/compact"
+    SESSION_CLIENT = "session/client"
     TURN_START = "turn/start"
     TURN_END = "turn/end"
     AGENT_SPAWN = "agent/spawn"
@@ -118,7 +119,8 @@ class EventPayload(Frozen, frozen=True, kw_only=True):
     """The fields of a payload that we read. Unknown fields are kept in the log and ignored here.
 
     `text`: what was said, the result's output, or the compaction summary. `args`: a tool call's argument
-    summary as text. `source`: startup | resume | clear | compact | fork, for session/start.
+    summary as text. `source`: startup | resume | clear | compact | fork, for session/start. `version`, `model`: of the
+    agent product and of what it runs on, for session/client.
     """
 
     text: str = ""
@@ -132,6 +134,8 @@ class EventPayload(Frozen, frozen=True, kw_only=True):
     reads: tuple[ReadWindow, ...] = ()
     printed: tuple[Printing, ...] = ()
     native_tool: str | None = None
+    version: str | None = None
+    model: str | None = None
 
 
 class ContextCursor(Frozen, frozen=True, kw_only=True):
