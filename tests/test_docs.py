@@ -37,6 +37,7 @@ FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CHANGING = re.compile(r"\b(?:mem_)?[0-9a-f]{8,32}\b|\b\d{4}-\d\d-\d\d\b")  # ids and dates in what a program prints
 EXIT = re.compile(r"\s+# exit (\d+)$")
 PATIENCE = 90  # seconds for one command
+ELSEWHERE = {"docs/how-to/use-in-process.md"}  # needs the frameworks: tests/e2e/test_framework_examples.py
 PROMISED = {"docs/how-to/correct-a-memory.md": pytest.mark.promise("correction-path")}  # pages that are a promise
 
 
@@ -134,7 +135,9 @@ def _promising(page: str) -> Any:
     return page if promise is None else pytest.param(page, marks=promise, id=page)
 
 
-@pytest.mark.parametrize("page", [_promising(page) for page in _pages_with("console", "python")])
+@pytest.mark.parametrize(
+    "page", [_promising(page) for page in _pages_with("console", "python") if page not in ELSEWHERE]
+)
 def test_every_example_of_a_page_works_as_printed(page: str) -> None:
     with tempfile.TemporaryDirectory(prefix="d") as folder:  # a short path, for the socket
         scratch = Scratch(Path(folder))
