@@ -21,7 +21,6 @@ from recall.canonical import short_id
 from recall.contracts import MemoryRecord, RuntimeScope
 from recall.errors import IndexFault
 from recall.files import Refused
-from recall.workspace import workspace_key
 
 MOST = 256  # episodes of a workspace
 CHUNK = 256  # events that are read at once
@@ -45,7 +44,9 @@ class Consolidation:
         last = await self._parts.eventlog.last(session_id)
         if last is None or await self._store.told(ref) >= last.event_seq:
             return ()
-        recount = Recount(workspace_key, lambda workspace, at: self._parts.rollouts.asleep(workspace, session_id, at))
+        recount = Recount(
+            self._parts.places.key, lambda workspace, at: self._parts.rollouts.asleep(workspace, session_id, at)
+        )
         after = 0
         while chunk := await self._parts.eventlog.replay(session_id, after=after, limit=CHUNK):
             await asyncio.to_thread(recount.take, chunk)

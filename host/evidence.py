@@ -14,7 +14,6 @@ from host.parts import Parts
 from host.protocol import CODES, Request, decode_params
 from host.verbs import Table, guarded, invalid, reach, visible
 from recall.contracts import Frozen, ScopeRef
-from recall.workspace import workspace_key
 
 SESSIONS = 1_000  # that are looked through for the workspaces of edges
 MOST = 1_000
@@ -125,7 +124,7 @@ class Evidence:
         for session in await self._parts.eventlog.sessions(SESSIONS) if wanted else ():
             ref = self._parts.audit.ref(session.session_id)
             if ref in wanted:
-                places[ref] = workspace_key(session.workspace) if session.workspace else ""
+                places[ref] = self._parts.places.key(session.workspace) if session.workspace else ""
         edges = Counter(places.get(row.session_ref, "") for row in rows)
         sessions = Counter(places.get(ref, "") for ref in wanted)
         return tuple(

@@ -20,7 +20,6 @@ from host.protocol import Request, decode_params
 from host.trace import of_feedback, of_packet
 from host.verbs import Table, invalid, reach, visible
 from recall.contracts import Frozen
-from recall.workspace import workspace_key
 
 LATEST = 50  # passes, or deliveries, that are looked through for a memory
 KEPT = 1_000  # feedback entries that advice looks at
@@ -96,8 +95,11 @@ class Feedback:
         if slot is None or slot.state not in GIVEN:
             problem = f"No packet {packet_id[:64]!r} was handed over."
             raise ProtocolFault("unknown-packet", problem, "List them with audit.query, kind delivery.")
+        if not slot.packet.items:
+            problem = f"The packet {packet_id} only said what is kept in view."
+            raise invalid(problem, "Unpin what should not be, or name the memory.")
         logged = await self._parts.eventlog.last(slot.packet.context_cursor.session_id)
-        workspace = workspace_key(logged.workspace) if logged is not None else ""
+        workspace = self._parts.places.key(logged.workspace) if logged is not None else ""
         return await self._judged(slot.packet, workspace, params)
 
     async def _of_memory(self, memory_id: str, params: FeedbackParams) -> AuditEntry:

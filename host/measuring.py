@@ -18,7 +18,6 @@ from host.parts import Parts
 from host.runtime import USER_KEY
 from recall.contracts import Millis, RuntimeScope
 from recall.errors import IndexFault
-from recall.workspace import workspace_key
 
 PAGE = 250  # entries read at once: others have their turn in between
 BEFORE = 64  # events read before a packet: the call that its trigger answers is among them
@@ -63,9 +62,10 @@ class Measuring:
     async def _sessions(self, workspace: str) -> frozenset[str]:
         """The refs of the sessions that were last in this workspace."""
         sessions = await self._parts.eventlog.sessions(SESSIONS)
-        wanted = workspace_key(workspace)
+        key = self._parts.places.key
+        wanted = key(workspace)
         paths = {session.workspace for session in sessions}
-        keys = await asyncio.to_thread(lambda: {path: workspace_key(path) for path in paths})  # the disk may be slow
+        keys = await asyncio.to_thread(lambda: {path: key(path) for path in paths})  # the disk may be slow
         refs = self._parts.audit.ref
         return frozenset(refs(one.session_id) for one in sessions if keys[one.workspace] == wanted)
 
@@ -118,7 +118,7 @@ class Measuring:
 
     async def _places(self, ids: Iterable[str], session_id: str, workspace: str) -> list[str]:
         """The files that the records stand in and are about, as far as the index knows them still."""
-        key = workspace_key(workspace) if workspace else ""
+        key = self._parts.places.key(workspace) if workspace else ""
         scope = RuntimeScope(session_id=session_id, agent_id="", workspace=key, user=USER_KEY)
         places: list[str] = []
         for memory_id in ids:

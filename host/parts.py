@@ -19,6 +19,7 @@ from host.inbox import Inbox
 from host.lag import Lag
 from host.ledger import AuditLedger
 from host.marks import Marks
+from host.places import Places
 from host.proactive import ProactiveMemoryHost
 from host.retention import Retention
 from host.rollouts import Rollouts
@@ -49,6 +50,7 @@ class Parts:
     asks: Asks
     library: Library
     roots: Roots
+    places: Places
     rollouts: Rollouts
     marks: Marks
     attentions: Attentions

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from host.homes import Homes
 from host.namespace import REPOSITORY_FOLDER
+from host.places import Places
 from host.provided import Provided, stamp_now
 from host.runtime import USER_KEY
 from recall.contracts import Origin, Scope, ScopeRef
@@ -24,8 +25,9 @@ class Roots:
     Without `homes` nothing below a home folder is read: so it is in replay, demo and evaluation.
     """
 
-    def __init__(self, data: Path, library: Library, homes: Homes | None = None) -> None:
+    def __init__(self, data: Path, library: Library, homes: Homes | None = None, places: Places | None = None) -> None:
         self.data = data
+        self._places = places
         self._memory = data / "memory"
         self._library = library
         self._provided = Provided(homes)
@@ -55,6 +57,8 @@ class Roots:
     async def adopt(self, path: str, workspace: str) -> None:
         """Make the files that a session there may see searchable. Folders that do not exist yet cost nothing, and of
         products' files only those are looked at again that changed."""
+        if self._places is not None:
+            await self._places.note(path)
         for root in self._present(path, workspace):
             await self._library.adopt(root)
         for root, now in await asyncio.to_thread(self._news, path, workspace):

@@ -47,11 +47,13 @@ class Stores:
         history: Callable[[str, str], Awaitable[History]],
         adopt: Callable[[str, str], Awaitable[None]],
         wake: Callable[[SessionRuntime], None],
+        key: Callable[..., str] = lambda path, again=False: workspace_key(path),
     ) -> None:
         self.replay = replay  # (session, agent, after seq, limit) -> envelopes in order
         self.history = history
         self.adopt = adopt  # (workspace path, workspace key): its memory files become searchable
         self.wake = wake  # events that the log holds and nobody has heard get their turn
+        self.key = key  # (workspace path, look anew) -> workspace key
 
 
 class Sessions:
@@ -64,7 +66,6 @@ class Sessions:
         self.endings = Endings()  # sessions that are over, for who tells what they did
         self._live: dict[Key, SessionRuntime] = {}
         self._opening: dict[Key, asyncio.Future[SessionRuntime]] = {}
-        self._keys: dict[str, str] = {}
         self._finding: set[asyncio.Future[SessionRuntime]] = set()  # kept, or they might be collected unfinished
 
     def known(self, session_id: str, agent_id: str) -> SessionRuntime | None:
@@ -214,15 +215,10 @@ class Sessions:
     async def follow(self, runtime: SessionRuntime, envelope: EventEnvelope) -> None:
         """The agent works in another folder: the scope follows, and its memory files become searchable."""
         workspace = envelope.workspace or runtime.workspace_path  # an event that names none stays where it is
-        if envelope.event_type == EventType.SESSION_START:
-            self._keys.pop(workspace, None)  # a folder may have become a repository since
-        elif workspace == runtime.workspace_path:
+        started = envelope.event_type == EventType.SESSION_START
+        if not started and workspace == runtime.workspace_path:
             return
-        key = self._keys.get(workspace)
-        if key is None:
-            key = self._keys[workspace] = workspace_key(workspace)
-            if len(self._keys) > QUEUE_MAX:
-                self._keys.pop(next(iter(self._keys)))
+        key = self._stores.key(workspace, again=started)  # a folder may have become a repository since
         runtime.enter(workspace, key)
         await self._stores.adopt(workspace, key)
 

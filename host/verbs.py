@@ -17,7 +17,6 @@ from recall.contracts import Flag, Frozen, MemoryLocator, MemoryRecord, Millis, 
 from recall.errors import IndexFault
 from recall.files import RefusalKind, Refused
 from recall.library import Root
-from recall.workspace import workspace_key
 
 Handler = Callable[[Request, Peer], Awaitable[object]]
 Table = Mapping[str, Handler]
@@ -62,7 +61,7 @@ class Clean(Frozen, frozen=True, kw_only=True):
 
 async def reach(parts: Parts, workspace: str) -> RuntimeScope:
     """What a person at this folder may see; its memory files become searchable."""
-    key = workspace_key(workspace)
+    key = parts.places.key(workspace, again=True)
     await parts.roots.adopt(workspace, key)
     return RuntimeScope(session_id="", agent_id="", workspace=key, user=USER_KEY)
 

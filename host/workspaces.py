@@ -13,7 +13,6 @@ from host.trace import of_policy
 from host.verbs import Handler, Table, guarded, invalid, reach
 from recall.attention import FIGURES, Figures
 from recall.contracts import Attention, Frozen, MemoryKind, Millis
-from recall.workspace import workspace_key
 
 MOST_MUTED = 500  # memories that `workspace.get` names
 
@@ -95,7 +94,7 @@ class Workspaces:
 
     async def _get(self, request: Request, peer: Peer) -> Standing:
         params = decode_params(request, Wanted)
-        key = _key(params)
+        key = self._key(params)
         standing = self._standing(key)
         mutes = self._parts.marks.workspaces.of(key, self._parts.clock.now())
         return Standing(
@@ -120,7 +119,7 @@ class Workspaces:
 
     async def _set(self, request: Request, peer: Peer) -> Set:
         params = decode_params(request, SetParams)
-        key, now = _key(params), self._parts.clock.now()
+        key, now = self._key(params), self._parts.clock.now()
         if params.rollout is None and params.attention is None:
             raise invalid("Nothing to set.", "Give rollout or attention.")
         if params.rollout is not None:
@@ -134,7 +133,7 @@ class Workspaces:
 
     async def _mute(self, request: Request, peer: Peer) -> Done:
         params = decode_params(request, MuteParams)
-        key, now, mutes = _key(params), self._parts.clock.now(), self._parts.marks.workspaces
+        key, now, mutes = self._key(params), self._parts.clock.now(), self._parts.marks.workspaces
         what: Muted = EVERYTHING if params.kind is None else params.kind
         if params.muted and params.kind is None and params.for_ms is None:
             raise invalid("Everything is muted for a time only.", "Give forMs, or set the rollout to off.")
@@ -173,20 +172,19 @@ class Workspaces:
             runtime = await parts.sessions.present(*owner)
             if runtime is not None:
                 count += await parts.claims.withdraw([runtime] if runtime.scope.workspace == key else [])
-            elif workspace_key(await parts.eventlog.workspace(*owner)) == key:
+            elif parts.places.key(await parts.eventlog.workspace(*owner)) == key:
                 count += await parts.claims.withdraw_absent(slot, parts.sessions.scope(*owner, key))
         return count
+
+    def _key(self, params: Wanted) -> str:
+        key = self._parts.places.key(params.workspace, again=True)
+        if not key:
+            raise invalid("No workspace was given.", "Give the folder's path.")
+        return key
 
     async def _noted(self, outcome: str, reason: str, key: str) -> None:
         entry = of_policy(outcome, reason, self._parts.audit.ref(key), self._parts.clock.now())
         await self._parts.ledger.append([entry])
-
-
-def _key(params: Wanted) -> str:
-    key = workspace_key(params.workspace)
-    if not key:
-        raise invalid("No workspace was given.", "Give the folder's path.")
-    return key
 
 
 def _muted(what: Muted, mute: Mute) -> MutedKind:
