@@ -71,14 +71,15 @@ class EventLog:
         self.counts: Counter[str] = Counter()
         self.problem = ""  # why the last events could not be written
 
-    async def append(self, envelopes: Sequence[EventEnvelope], observed_at: Millis) -> Appended:
-        """Store the new ones of `envelopes` and return after the commit. `observed_at`: epoch ms of the daemon.
+    async def append(self, envelopes: Sequence[EventEnvelope], observed_at: Millis, *, past: bool = False) -> Appended:
+        """Store the new ones of `envelopes` and return after the commit. `observed_at`: epoch ms of the daemon. `past`:
+        they are history, observed at their own times, none of them later than that.
 
         Raises ProtocolFault: `no-owner`, `unsupported-schema`, `invalid-params`, `conflict` (a known key with other
         content), `store-unavailable` (disk full, I/O error).
         """
         try:
-            drafts = await self._drafts(envelopes, observed_at)
+            drafts = await self._drafts(envelopes, observed_at, past=past)
             if not drafts:
                 raise invalid_params("`events` is empty.")
             appended = await self._database.write(lambda connection: _append(connection, drafts))
@@ -142,11 +143,17 @@ class EventLog:
             for row in rows
         )
 
-    async def _drafts(self, envelopes: Sequence[EventEnvelope], observed_at: Millis) -> list[EventEnvelope]:
+    async def _drafts(
+        self, envelopes: Sequence[EventEnvelope], observed_at: Millis, *, past: bool
+    ) -> list[EventEnvelope]:
         """The envelopes as they will be stored. Long ones are read on a worker thread: others have their turn."""
+
+        def drafted() -> list[EventEnvelope]:
+            return [self._draft(one, min(one.timestamp, observed_at) if past else observed_at) for one in envelopes]
+
         if sum(len(bytes(envelope.payload)) for envelope in envelopes) <= LONG:
-            return [self._draft(envelope, observed_at) for envelope in envelopes]
-        return await asyncio.to_thread(lambda: [self._draft(envelope, observed_at) for envelope in envelopes])
+            return drafted()
+        return await asyncio.to_thread(drafted)
 
     def _check_names(self, envelope: EventEnvelope) -> None:
         """Ids and paths are kept as they come, in many places: what has the form of a service's token is none."""

@@ -16,9 +16,10 @@ from host.eventlog import EventLog
 from host.holdout import HELD_OUT
 from host.past import SECTION, Past, owner_of, pasts
 from host.sessions import History
-from recall.contracts import Database
+from recall.contracts import Database, Millis
 
 PAGE = 1_000
+HISTORY = "history:"  # setting: + session id -> the time up to which its events were taken in as history
 
 
 class Histories:
@@ -48,7 +49,7 @@ class Histories:
             evidence=await self._rows(session_id),
             agree=past.agreement(),
             heard_seq=past.event_seq,
-            settled_at=checkpoint.through.at,
+            settled_at=max(checkpoint.through.at, await history_until(self._database, session_id) or 0),
         )
 
     async def _entries(self, session_id: str, agent_id: str) -> list[tuple[int, AuditEntry]]:
@@ -98,3 +99,19 @@ class Histories:
         for row in await self._evidence.of_session(self._audit.ref(session_id)):
             rows[row.event_seq] = (*rows.get(row.event_seq, ()), row)
         return rows
+
+
+async def history_until(database: Database, session_id: str) -> Millis | None:
+    """The time up to which the events of a session were taken in as history; None: it was heard live."""
+    return await number(database, HISTORY + session_id)
+
+
+async def number(database: Database, name: str) -> int | None:
+    """A number of the `setting` table, or None."""
+
+    def work(connection: sqlite3.Connection) -> tuple[bytes] | None:
+        row: tuple[bytes] | None = connection.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
+        return row
+
+    row = await database.read(work)
+    return None if row is None else msgspec.json.decode(row[0], type=int)

@@ -25,7 +25,7 @@ MOST_DRAFTS = 10_000  # of one file
 MOST_TAGS = 16
 LONGEST_TAG = 64
 
-TRANSCRIPT = "A session's transcript. Those come in with extraction, which is not there yet; take the notes alone."
+TRANSCRIPT = "A session's transcript. Take it in as history, with --history; or name the notes alone."
 REFUSALS = {  # a file that cannot be read as Markdown -> why, and what to do
     "too-large": "Larger than 5 MiB. Split it.",
     "binary": "No text.",

@@ -12,6 +12,7 @@ import msgspec
 from governance.screen import is_instruction_like, redact
 from host.cli.bars import bar
 from host.cli.gathering import Gathered, Unusable, gather
+from host.cli.history import import_history
 from host.cli.link import ask
 from host.cli.memory_answers import Imported
 from host.cli.output import count_of, existing_workspace_option, json_option, say, show_json, unbroken
@@ -99,24 +100,40 @@ class Tally:
 
 
 @click.command(name="import")
-@click.argument("given", metavar="PATH...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("given", metavar="[PATH...]", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @existing_workspace_option
 @click.option("--user", "for_user", is_flag=True, help="Take them in for all workspaces.")
+@click.option("--history", is_flag=True, help="Take in past sessions of Claude Code and Codex.")
+@click.option("--everywhere", is_flag=True, help="With --history: the sessions of all workspaces.")
 @click.option("--dry-run", is_flag=True, help="Show what would be taken in, and write nothing.")
 @json_option
 def importing(given: tuple[Path, ...], workspace: Path, as_json: bool, **how: bool) -> None:
-    """Take in memories from Markdown files.
+    """Take in memories from Markdown files, or past sessions.
 
     Knows CLAUDE.md, AGENTS.md and other files with headings, Cursor's rules, and folders of notes with front matter and
-    observations as basic-memory keeps them. Running it again takes in only what is new. Exit code 1 when something
-    could not be taken.
+    observations as basic-memory keeps them. With --history: session files of Claude Code and Codex, those of the
+    workspace unless some are named; nothing is handed over for them, but what they did is noted for later sessions.
+    Running it again takes in only what is new. Exit code 1 when something could not be taken.
 
     \b
     Examples:
       remora-pre import RULES.md --dry-run
       remora-pre import ~/notes .cursor/rules
+      remora-pre import --history --dry-run
+      remora-pre import --history ~/.codex/sessions
     """
     dry_run = how["dry_run"]
+    if how["everywhere"] and not how["history"]:
+        raise click.UsageError("--everywhere is about past sessions: say --history too.")
+    if how["history"]:
+        if how["for_user"]:
+            raise click.UsageError("A session belongs to the folder that it was in, not to all workspaces.")
+        report = import_history(given, workspace, everywhere=how["everywhere"], dry_run=dry_run, as_json=as_json)
+        if report.unreadable or report.refused_events:
+            raise click.exceptions.Exit(1)
+        return
+    if not given:
+        raise click.UsageError("Name files or folders with notes, or say --history for past sessions.")
     where: dict[str, object] = {"workspace": folder(workspace), "scope": "User" if how["for_user"] else "Workspace"}
     tally = Tally()
     try:
@@ -129,12 +146,12 @@ def importing(given: tuple[Path, ...], workspace: Path, as_json: bool, **how: bo
         taken = _memories(tally.counts["imported"])
         say(f"Stopped. Taken in for certain: {taken}. Run it again for the rest: nothing is taken twice.", err=True)
         raise
-    report = tally.report(dry_run=dry_run)
+    done = tally.report(dry_run=dry_run)
     if as_json:
-        show_json(report)
+        show_json(done)
     else:
-        _show(report)
-    if report.refused:
+        _show(done)
+    if done.refused:
         raise click.exceptions.Exit(1)
 
 

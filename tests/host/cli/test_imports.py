@@ -158,7 +158,7 @@ def test_a_transcript_is_refused_with_a_word_on_what_will_take_it(
     result, daemon = run(monkeypatch, tmp_path, "session.jsonl")
 
     assert (result.exit_code, daemon.asked) == (1, [])
-    assert "session.jsonl: A session's transcript. Those come in with extraction" in result.output
+    assert "session.jsonl: A session's transcript. Take it in as history, with --history" in result.output
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch, notes: Path) -> None:
