@@ -4,6 +4,7 @@ What a user may set is `Config`, in TOML; constants of the pass are versioned po
 to this installation (the install key, the HTTP token) are made here once and are readable by their owner alone.
 """
 
+import contextlib
 import os
 import secrets
 import socket
@@ -14,6 +15,7 @@ from typing import Annotated, Literal
 import msgspec
 import platformdirs
 
+from host.capability import ALLOWED
 from host.errors import ConfigFault
 from host.namespace import DATABASE_FILE, GOVERNANCE_FILE, HTTP_SOCKET_FILE, INDEX_FILE, LOCK_FILE, env, name
 from host.paths import socket_path
@@ -68,6 +70,13 @@ class EvidenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     enabled: bool = True  # form it; off: nothing is counted as read, used or corrected, and nothing is promoted
 
 
+class HostsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[hosts]`: the agent products."""
+
+    # versions that are trusted like those of the table, as `codex 0.181`, which stands for 0.181.0 and all of 0.181
+    allow: tuple[Annotated[str, msgspec.Meta(pattern=ALLOWED)], ...] = ()
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a user can set."""
 
@@ -77,6 +86,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     evaluation: EvaluationSettings = EvaluationSettings()
     audit: AuditSettings = AuditSettings()
     evidence: EvidenceSettings = EvidenceSettings()
+    hosts: HostsSettings = HostsSettings()
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,6 +218,38 @@ def ensure_port(paths: Paths, wanted: int = 0) -> int:
     return int(said)
 
 
+def is_free(port: int) -> bool:
+    """Whether nothing listens at the port on loopback, so that a daemon could."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+            probe.listen(1)
+        except OSError:
+            return False
+        return True
+
+
+def another_port() -> tuple[int, str]:
+    """A free port, and a token: what was sent to a port may be known to whoever held it. Neither is kept yet."""
+    return _free_port(), secrets.token_urlsafe(KEY_BYTES)
+
+
+def keep_port(paths: Paths, port: int, token: str) -> None:
+    """Use this port and this token from now on. A daemon that runs keeps its own until it is started again."""
+    for file, said in ((paths.port_file, str(port)), (paths.token_file, token)):
+        draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
+        try:
+            _make_private(file.parent)
+            _write_private(draft, said.encode())
+            os.replace(draft, file)
+            _sync_folder(file.parent)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise ConfigFault(f"{file} cannot be written: {error.strerror}.", "Check the folder.") from error
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
@@ -219,7 +261,7 @@ def _kept(file: Path, make: Callable[[], bytes]) -> bytes:
     """The content of a private file, made once: of two that make it at the same time one wins, and both read it."""
     try:
         if not file.exists():
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_private(file.parent)
             draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
             try:
                 _write_private(draft, make())
@@ -236,6 +278,14 @@ def _kept(file: Path, make: Callable[[], bytes]) -> bytes:
         raise ConfigFault(
             f"{file} cannot be made or read: {error.strerror}.", "Check the folder's permissions."
         ) from error
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder for its owner alone, and those above it that are missing: with its parents made in one call, a data
+    folder that holds the state would be open to all."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

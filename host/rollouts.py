@@ -1,13 +1,16 @@
-"""How far a workspace is rolled out: off, shadow, canary or active. Kept in the `setting` table.
+"""How far a workspace is rolled out: off, shadow, canary or active. Kept in the `setting` table. And how far an agent
+product may be at most: the lower of the two holds.
 
 Switching on starts at that moment: what came while a workspace was off is folded in, and never decided afterwards,
 though nothing was written about it and a restart reads the log again.
 """
 
 import sqlite3
+from collections.abc import Iterable
 
 import msgspec
 
+from host.capability import Capabilities, Client
 from host.contracts import Reason, Rollout
 from recall.canonical import bytes_digest
 from recall.contracts import Database, Millis, RuntimeScope
@@ -18,30 +21,34 @@ CANARY_PERCENT = 10
 
 
 class Rollouts:
-    """Levels by workspace key, read once at the start and written through."""
+    """Levels by workspace key, read once at the start and written through. `capabilities`: of agent products."""
 
-    def __init__(self, database: Database, levels: dict[str, Rollout], since: dict[str, Millis]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        levels: dict[str, Rollout],
+        since: dict[str, Millis],
+        capabilities: Capabilities,
+    ) -> None:
         self._database = database
+        self.capabilities = capabilities
         self._levels = levels
         self._since = since  # when a workspace that was off was switched on
 
     def of(self, workspace: str, session_id: str) -> Rollout:
         """The level that holds for a session: a canary is active for a share of sessions, chosen by hash."""
-        level = self.level(workspace)
-        if level is not Rollout.CANARY:
-            return level
-        share = int(bytes_digest(session_id.encode("utf-8"))[:8], 16) % 100
-        return Rollout.ACTIVE if share < CANARY_PERCENT else Rollout.SHADOW
+        return _drawn(self.level(workspace), session_id)
 
     def level(self, workspace: str) -> Rollout:
         """The level as it was set for a workspace."""
         return self._levels.get(workspace, Rollout.ACTIVE)
 
-    def closed(self, scope: RuntimeScope) -> Reason | None:
-        """Why nothing may be handed over in this session; None: it may."""
+    def closed(self, scope: RuntimeScope, client: Client) -> Reason | None:
+        """Why nothing may be handed over to this client in this session; None: it may."""
         match self.of(scope.workspace, scope.session_id):
             case Rollout.ACTIVE:
-                return None
+                most = _drawn(self.capabilities.of(client).most, scope.session_id)
+                return None if most is Rollout.ACTIVE else Reason.UNKNOWN_VERSION
             case Rollout.OFF:
                 return Reason.ROLLOUT_OFF
             case _:
@@ -67,8 +74,16 @@ class Rollouts:
             self._since[workspace] = now
 
 
-async def load_rollouts(database: Database) -> Rollouts:
-    """The stored levels."""
+def _drawn(level: Rollout, session_id: str) -> Rollout:
+    """The level for one session, a canary's drawn."""
+    if level is not Rollout.CANARY:
+        return level
+    share = int(bytes_digest(session_id.encode("utf-8"))[:8], 16) % 100
+    return Rollout.ACTIVE if share < CANARY_PERCENT else Rollout.SHADOW
+
+
+async def load_rollouts(database: Database, allowed: Iterable[str] = ()) -> Rollouts:
+    """The stored levels. `allowed`: versions of agent products, as in `[hosts] allow`."""
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
         return connection.execute("SELECT name, value FROM setting WHERE name GLOB 'rollout*:*'").fetchall()
@@ -76,4 +91,4 @@ async def load_rollouts(database: Database) -> Rollouts:
     rows = await database.read(work)
     levels = {n.removeprefix(PREFIX): msgspec.json.decode(v, type=Rollout) for n, v in rows if n.startswith(PREFIX)}
     since = {n.removeprefix(SINCE): msgspec.json.decode(v, type=int) for n, v in rows if n.startswith(SINCE)}
-    return Rollouts(database, levels, since)
+    return Rollouts(database, levels, since, Capabilities(allowed))

@@ -2,24 +2,31 @@
 
 from collections.abc import Callable, Sequence
 
+from host.capability import Client
 from host.clock import Clock
-from host.contracts import PacketItem, Reason
+from host.contracts import Named, PacketItem, Reason, Surface
 from host.marks import Marks
 from host.rollouts import Rollouts
 from recall.contracts import RuntimeScope
 
-Closed = Callable[[RuntimeScope], Reason | None]
-Muted = Callable[[Sequence[PacketItem], RuntimeScope], frozenset[str]]
+Closed = Callable[[RuntimeScope, Client, Surface | None], Reason | None]
+Muted = Callable[[Sequence[PacketItem | Named], RuntimeScope], frozenset[str]]
 
 
 def withheld(rollouts: Rollouts, marks: Marks, clock: Clock) -> tuple[Closed, Muted]:
-    """Whether nothing is handed over there now, and which items are not: what a claim asks last."""
+    """Whether nothing is handed over to that client there now, and which items are not: what a claim asks last. At a
+    surface that the client's row does not have nothing is, and what waits goes on waiting for one that it has."""
 
-    def closed(scope: RuntimeScope) -> Reason | None:
-        quiet = marks.workspaces.quiet(scope.workspace, clock.now())
-        return rollouts.closed(scope) or (Reason.USER_MUTED if quiet else None)
+    def closed(scope: RuntimeScope, client: Client, surface: Surface | None) -> Reason | None:
+        level = rollouts.closed(scope, client)
+        if level is not None:
+            return level
+        if marks.workspaces.quiet(scope.workspace, clock.now()):
+            return Reason.USER_MUTED
+        taken = surface is None or surface in rollouts.capabilities.of(client).surfaces
+        return None if taken else Reason.NO_SURFACE
 
-    def muted(items: Sequence[PacketItem], scope: RuntimeScope) -> frozenset[str]:
+    def muted(items: Sequence[PacketItem | Named], scope: RuntimeScope) -> frozenset[str]:
         ids, kinds = marks.muted(clock.now()), marks.workspaces.kinds(scope.workspace, clock.now())
         return frozenset(item.memory_id for item in items if item.memory_id in ids or item.kind in kinds)
 

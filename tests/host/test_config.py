@@ -1,5 +1,7 @@
 """Settings and places: few, strict, and secrets made once and kept private."""
 
+import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,12 @@ from host.config import (
     DaemonSettings,
     EvaluationSettings,
     Paths,
+    another_port,
     ensure_port,
     http_token,
     install_key,
+    is_free,
+    keep_port,
     load,
     locate,
     make_folders,
@@ -76,6 +81,9 @@ def test_settings_are_read(paths: Paths) -> None:
         ("[evaluation]\nholdout = -0.1\n", "holdout"),
         ("[audit]\ndays = 0\n", "days"),
         ("[audit]\nmebibytes = 0\n", "mebibytes"),
+        ('[hosts]\nallow = ["codex"]\n', "allow"),
+        ('[hosts]\nallow = ["codex 0.181.x"]\n', "allow"),
+        ('[hosts]\nallow = "codex 0.181"\n', "allow"),
         ("[daemon\n", "line 1"),
         ('[daemon]\nlog_level = "\udcff"\n', "codec"),
     ],
@@ -88,6 +96,14 @@ def test_a_wrong_setting_is_named(paths: Paths, text: str, named: str) -> None:
         load(paths)
 
     assert str(paths.config_file) in caught.value.problem and caught.value.next_step
+
+
+@pytest.mark.parametrize("entry", ["codex 0.181", "claude-code 2", "gemini-cli 0.61.0.1", "opencode *"])
+def test_a_version_can_be_allowed(paths: Paths, entry: str) -> None:
+    make_folders(paths)
+    paths.config_file.write_text(f'[hosts]\nallow = ["{entry}"]\n', "utf-8")
+
+    assert load(paths).hosts.allow == (entry,)
 
 
 def test_a_configuration_that_cannot_be_read_is_an_error(paths: Paths) -> None:
@@ -170,3 +186,45 @@ def test_a_key_is_never_made_anew_for_a_database_that_exists(paths: Paths) -> No
         install_key(paths)
 
     assert "backup" in caught.value.next_step and not paths.key_file.exists()
+
+
+@pytest.mark.parametrize("make", [http_token, ensure_port, install_key])
+def test_what_is_made_first_leaves_no_folder_open(paths: Paths, make: Callable[[Paths], object]) -> None:
+    """`init` makes a token before any daemon has made the folders."""
+    make(paths)
+
+    there = [folder for folder in (paths.data, paths.state) if folder.exists()]
+    assert there and {folder.stat().st_mode & 0o777 for folder in there} == {0o700}
+
+
+def test_a_port_that_something_listens_at_is_not_free() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen(1)
+        port = other.getsockname()[1]
+        assert not is_free(port)
+    assert is_free(port)
+
+
+def test_another_port_comes_with_a_token_and_neither_is_kept_yet(paths: Paths) -> None:
+    (port, token), (_, again) = another_port(), another_port()
+
+    assert is_free(port) and len(token) == len(again) == 43 and token != again
+    assert not paths.port_file.exists() and not paths.token_file.exists()
+
+
+def test_a_port_and_a_token_take_the_place_of_the_old_ones(paths: Paths) -> None:
+    old = ensure_port(paths), http_token(paths)
+
+    keep_port(paths, 4321, "t" * 43)
+
+    assert (ensure_port(paths), http_token(paths)) == (4321, "t" * 43) != old
+    assert {one.name for one in paths.state.iterdir()} == {paths.port_file.name, paths.token_file.name}
+    assert {one.stat().st_mode & 0o777 for one in paths.state.iterdir()} == {0o600}
+
+
+def test_a_port_that_cannot_be_kept_is_told(paths: Paths) -> None:
+    paths.state.parent.mkdir(parents=True)
+    paths.state.write_text("")
+    with pytest.raises(ConfigFault, match="cannot be written"):
+        keep_port(paths, 4321, "t" * 43)
