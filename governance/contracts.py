@@ -193,13 +193,33 @@ class VerdictTrace(Frozen, frozen=True, kw_only=True):
     removed: tuple[Removal, ...] = ()
 
 
+class ContextTrace(Frozen, frozen=True, kw_only=True):
+    """What a packet says of the runtime context: the digest of what is in view then, and the memory ids it names."""
+
+    state: str
+    items: tuple[str, ...] = ()
+
+
 class PacketTrace(Frozen, frozen=True, kw_only=True):
+    """A packet as audited."""
+
     packet_id: str
     exact_digest: str
     semantic_digest: str
     bytes: int
     level: ActivationLevel
     items: tuple[str, ...] = ()  # memory ids
+    context: ContextTrace | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether it brings the runtime context and nothing else."""
+        return self.context is not None and not self.items
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The ids of all memories in it, as items or by name."""
+        return self.items if self.context is None else (*self.items, *self.context.items)
 
 
 class ActivationTrace(Frozen, frozen=True, kw_only=True):
@@ -275,6 +295,7 @@ __all__ = [
     "AuditKind",
     "CandidateRule",
     "CandidateTrace",
+    "ContextTrace",
     "EvidenceKind",
     "EvidenceTrace",
     "Finding",

@@ -5,7 +5,15 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from governance.checkpoint import OUTCOME as CHECKPOINT
-from governance.contracts import ActivationTrace, AuditEntry, AuditKind, CandidateTrace, EvidenceKind, EvidenceTrace
+from governance.contracts import (
+    ActivationTrace,
+    AuditEntry,
+    AuditKind,
+    CandidateTrace,
+    EvidenceKind,
+    EvidenceTrace,
+    PacketTrace,
+)
 from recall.contracts import Millis
 
 MILLION = 1_000_000
@@ -37,6 +45,8 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "packet-oversize": "nothing fitted into the host's limits",
         "discarded": "remora was switched off here before the pass was done",
         "shadow": "remora only watches in this workspace: this is what would have been handed over",
+        "unknown-version": "this version of the agent product is not known, so it is only watched: this is what would "
+        "have been handed over",
         "held-out": "it was kept back, to measure what handing over does",
         "fault": "something broke; a fault is a silence",
         "audit-unavailable": "it could not be written down, and what is not written down is not handed over",
@@ -189,7 +199,7 @@ def _when(at: Millis) -> str:
 
 def _only_used(entry: AuditEntry, memory_id: str) -> bool:
     """Whether the pass is told of because of what its event shows of the memory, and not because it was found."""
-    found = (*(one.memory_id for one in entry.candidates), *(entry.packet.items if entry.packet else ()))
+    found = (*(one.memory_id for one in entry.candidates), *(entry.packet.named if entry.packet else ()))
     return memory_id not in found and any(trace.memory_id == memory_id for trace in entry.evidence)
 
 
@@ -204,6 +214,8 @@ def _headline(entry: AuditEntry) -> str:
     why = sentence(entry.reason)
     packet = "a packet" if entry.packet is None else f"packet {entry.packet.packet_id}"
     match entry.kind:
+        case AuditKind.PASS if entry.packet is not None and entry.packet.alone:
+            return f"{packet} {_offer(entry)}: what is kept in view had changed."
         case AuditKind.PASS if entry.packet is not None and entry.outcome != "packet":
             return f"{packet} after {_trigger(entry)} was not offered: {why}."
         case AuditKind.PASS if entry.packet is not None:
@@ -240,13 +252,31 @@ def _pass(entry: AuditEntry, memory_id: str | None) -> Iterator[str]:
     if len(told) > SHOWN:
         yield f"and {len(told) - SHOWN} more, left out"
     if memory_id is not None and not told:
-        yield f"{memory_id} was not among what was found"
+        named = entry.packet is not None and memory_id in entry.packet.named
+        yield f"{memory_id} {'is kept in view by its title' if named else 'was not among what was found'}"
     if entry.packet is not None and memory_id is None:
-        count = len(entry.packet.items)
-        items = "1 memory" if count == 1 else f"{count} memories"
-        yield f"packet: {items}, {entry.packet.bytes} bytes, shown as {entry.packet.level.value}"
+        yield f"packet: {_holds(entry.packet)}"
     if entry.activation is not None and memory_id in (None, entry.activation.memory_id):
         yield from _advised(entry.activation)
+
+
+def _offer(entry: AuditEntry) -> str:
+    """Whether a packet with the runtime context alone was offered."""
+    return "was offered" if entry.outcome == "packet" else f"was not offered, for {sentence(entry.reason)}"
+
+
+def _holds(packet: PacketTrace) -> str:
+    """What is in a packet, in words."""
+    titles = 0 if packet.context is None else len(packet.context.items)
+    kept = f"{_count(titles)} kept in view by title" if titles else "what is kept in view"
+    if packet.alone:
+        return f"{kept}, {packet.bytes} bytes"
+    beside = "" if packet.context is None else f", and {kept}"
+    return f"{_count(len(packet.items))}, {packet.bytes} bytes, shown as {packet.level.value}{beside}"
+
+
+def _count(memories: int) -> str:
+    return "1 memory" if memories == 1 else f"{memories} memories"
 
 
 def _advised(one: ActivationTrace) -> Iterator[str]:

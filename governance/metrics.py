@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from governance.contracts import AuditEntry, AuditKind
+from governance.contracts import AuditEntry, AuditKind, PacketTrace
 from recall.contracts import Frozen
 
 OPINIONS = frozenset({"useful", "noise", "late", "wrong", "harmful", "missed", "corrected"})
@@ -38,14 +38,17 @@ class Offer(Frozen, frozen=True, kw_only=True):
 class Metrics(Frozen, frozen=True, kw_only=True):
     """Everything counted. Labels that belong together are joined by a space: `silence no-confident-hit`.
 
-    `evidence`: edges by kind. `covered`: reads that showed a `part` of a record, or the `whole`. `offers` and `barred`
-    count nothing: they are what later entries are held against, to find `leaks`.
+    `context`: packets that bring the runtime context alone, by what became of them; they meet no need and are counted
+    nowhere else, but for their bytes and for leaks. `evidence`: edges by kind. `covered`: reads that showed a `part` of
+    a record, or the `whole`. `offers` and `barred` count nothing: they are what later entries are held against, to find
+    `leaks`.
     """
 
     entries: int = 0
     passes: dict[str, int] = {}  # "outcome reason"
     triggers: dict[str, int] = {}
     packets: dict[str, int] = {}  # built, held-out, claimed, delivered
+    context: dict[str, int] = {}  # offered, would, claimed, delivered, or how it was dropped
     drops: dict[str, int] = {}  # reason
     claims: dict[str, int] = {}  # reason of a claim that got nothing
     removed: dict[str, int] = {}  # safety rule
@@ -87,8 +90,9 @@ class _Tally:
         counts[label] = counts.get(label, 0) + by
 
 
+_TOLD = ("passes", "triggers", "packets", "context", "drops", "claims", "removed", "feedback")  # as they are
 _COUNTERS = (
-    *("passes", "triggers", "packets", "drops", "claims", "removed", "feedback"),
+    *_TOLD,
     *("arm_hits", "arm_passes", "shortfalls", "evidence", "covered", "leaks"),
 )
 _NUMBERS = ("entries", "injected_bytes", "injected_items")
@@ -101,6 +105,9 @@ def fold(metrics: Metrics, entries: Iterable[AuditEntry]) -> Metrics:
         tally.numbers["entries"] += 1
         _evidence(tally, entry)
         _bars(tally, entry)
+        if entry.packet is not None and entry.packet.alone and entry.kind is not AuditKind.FEEDBACK:
+            _context(tally, entry, entry.packet)
+            continue
         match entry.kind:
             case AuditKind.PASS:
                 _pass(tally, entry)
@@ -150,7 +157,7 @@ def as_json(metrics: Metrics) -> dict[str, object]:
     counts = {name: dict(sorted(getattr(metrics, name).items())) for name in _COUNTERS}
     return {
         "entries": metrics.entries,
-        **{name: counts[name] for name in ("passes", "triggers", "packets", "drops", "claims", "removed", "feedback")},
+        **{name: counts[name] for name in _TOLD},
         "feedbackRates": rates(metrics),
         "injected": {
             "bytes": metrics.injected_bytes,
@@ -182,6 +189,7 @@ def prometheus(metrics: Metrics, prefix: str) -> str:
         ("passes_total", ("outcome", "reason"), metrics.passes),
         ("triggers_total", ("trigger",), metrics.triggers),
         ("packets_total", ("state",), metrics.packets),
+        ("context_packets_total", ("state",), metrics.context),
         ("drops_total", ("reason",), metrics.drops),
         ("empty_claims_total", ("reason",), metrics.claims),
         ("removed_candidates_total", ("rule",), metrics.removed),
@@ -244,12 +252,26 @@ def _leaks(tally: _Tally, entry: AuditEntry) -> None:
         return
     offer = next((one for one in reversed(tally.offers) if one.packet_id == packet.packet_id), None)
     if offer is not None and not offer.open:
-        tally.count("leaks", "held-back", len(packet.items))
+        tally.count("leaks", "held-back", len(packet.named))
     elif offer is not None and offer.owner != _owner(entry):
-        tally.count("leaks", "other-session", len(packet.items))
-    for item in packet.items:
-        if item in tally.barred:
-            tally.count("leaks", tally.barred[item])
+        tally.count("leaks", "other-session", len(packet.named))
+    for memory_id in packet.named:
+        if memory_id in tally.barred:
+            tally.count("leaks", tally.barred[memory_id])
+
+
+def _context(tally: _Tally, entry: AuditEntry, packet: PacketTrace) -> None:
+    """What became of a packet that brings the runtime context alone."""
+    tally.count("context", "offered" if entry.outcome == "packet" else entry.outcome)
+    match entry.kind:
+        case AuditKind.PASS:
+            _offered(tally, entry, packet)
+        case AuditKind.CLAIM:
+            _leaks(tally, entry)
+        case AuditKind.DELIVERY:
+            tally.numbers["injected_bytes"] += packet.bytes
+        case _:
+            pass  # a drop is counted by its outcome
 
 
 def _pass(tally: _Tally, entry: AuditEntry) -> None:
@@ -258,10 +280,9 @@ def _pass(tally: _Tally, entry: AuditEntry) -> None:
         tally.count("triggers", entry.trigger)
     if entry.packet is not None:
         tally.count("packets", "built")
-        offer = Offer(packet_id=entry.packet.packet_id, owner=_owner(entry), open=entry.outcome == "packet")
-        tally.offers = (*tally.offers[1 - OFFERS :], offer)
+        offered = _offered(tally, entry, entry.packet)
         removed = {one.candidate_id for one in entry.verdict.removed} if entry.verdict is not None else set()
-        for _ in removed.intersection(entry.packet.items if offer.open else ()):
+        for _ in removed.intersection(entry.packet.items if offered else ()):
             tally.count("leaks", "removed")
     if entry.outcome == "held-out":
         tally.count("packets", "held-out")
@@ -274,6 +295,13 @@ def _pass(tally: _Tally, entry: AuditEntry) -> None:
             tally.count("shortfalls", f"{arm.name} {arm.shortfall}")
     for stage, micros in entry.latency.items():
         tally.latency[stage] = _observed(tally.latency.get(stage, Histogram()), micros)
+
+
+def _offered(tally: _Tally, entry: AuditEntry, packet: PacketTrace) -> bool:
+    """Note for whom the packet was made; whether it was to be handed over."""
+    offer = Offer(packet_id=packet.packet_id, owner=_owner(entry), open=entry.outcome == "packet")
+    tally.offers = (*tally.offers[1 - OFFERS :], offer)
+    return offer.open
 
 
 def _delivery(tally: _Tally, entry: AuditEntry) -> None:

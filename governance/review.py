@@ -40,7 +40,7 @@ class ItemKind(StrEnum):
 class ItemFlag(StrEnum):
     """Why an item needs a person. `quarantined`: the screen kept it back; `corrected`: somebody said that it is wrong;
     `high-risk`: it tells of something that cannot be undone; `unused`: nobody used it for long; `derived`: it was made
-    of what a tool or a page said."""
+    of what a tool or a page said; `unwanted`: an agent would have it forgotten."""
 
     QUARANTINED = "quarantined"
     CORRECTED = "corrected"
@@ -48,6 +48,7 @@ class ItemFlag(StrEnum):
     UNUSED = "unused"
     DERIVED = "derived"
     CONFLICT = "conflict"
+    UNWANTED = "unwanted"
 
 
 class Act(StrEnum):
@@ -106,19 +107,22 @@ class Decision(Frozen, frozen=True, kw_only=True):
 
 
 WORDS = "words"
+REASON = "reason"
+EDITED = "edited"  # a target: the item's own words are to take the place of the memory's
 
 
 class Citation(Frozen, frozen=True, kw_only=True):
     """What a proposal rests on: `kind` says of what sort (`reuse`, `success`; `words`: the digest of what the memory
-    said when it was proposed), `ref` names it."""
+    said when it was proposed; `reason`: what an agent gave as its reason), `ref` names it."""
 
     kind: str
     ref: str
 
 
 class QueueItem(Frozen, frozen=True, kw_only=True):
-    """One proposal. `record_id`: the memory that it is about; then its text stands in the memory file and not here.
-    `target`: what a promotion makes of it. `evidence`: what was counted when it was proposed."""
+    """One proposal. `record_id`: the memory that it is about; then its text stands in the memory file and not here, but
+    for other words that are proposed (`EDITED`). `target`: what a promotion makes of it. `evidence`: what was counted
+    when it was proposed."""
 
     item_id: str
     kind: ItemKind

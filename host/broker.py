@@ -6,7 +6,6 @@ same input gives the same packet, id and digests included.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
@@ -14,8 +13,9 @@ import msgspec
 from governance.contracts import Action, Verdict
 from governance.trust import ceiling
 from host.checklist import FEWEST, checklist, steps
-from host.contracts import Capability, MemoryPacket, PacketItem, Reason, Silence
+from host.contracts import Capability, Context, MemoryPacket, PacketItem, Reason, Silence
 from host.namespace import policy as policy_id
+from host.provenance import when, why
 from host.render import block, clip, render
 from host.sanitise import LONGEST, body, one_line
 from recall.activation import ActivationPolicy, plain, validated
@@ -28,15 +28,12 @@ from recall.contracts import (
     ContextCursor,
     Frozen,
     Millis,
-    Origin,
-    RecordState,
     Scored,
 )
 from recall.tokens import estimated_tokens
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 LAST_PLACE = 99  # the widest number that an item can have
-LAST_DAY = 253_402_300_799_999  # 9999-12-31, the last time that has a date
 
 
 class BrokerPolicy(Frozen, frozen=True, kw_only=True):
@@ -47,7 +44,7 @@ class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     evidence stands in `activation`.
     """
 
-    id: str = policy_id("broker", 3)
+    id: str = policy_id("broker", 4)
     items: Count = 8
     item_bytes: Count = 600
     packet_bytes: Count = 4_096
@@ -112,29 +109,6 @@ APPLIES: dict[ActivationLevel, Callable[[Candidate, BrokerPolicy], bool]] = {
 }
 SHORT = (ActivationLevel.INDEX, ActivationLevel.HINT, ActivationLevel.EXCERPT)  # those made from any text
 
-TRIGGERS: dict[str, str] = {
-    "explicit-request": "the user asks about it",
-    "correction": "the user corrects",
-    "tool-failure": "a tool call failed",
-    "repeated-failure": "failed again",
-    "first-prompt": "a task begins",
-    "hesitation": "tried again",
-    "intention": "fits the next step",
-    "unresolved-need": "a failure is open",
-    "prompt": "fits the request",
-    "reply": "fits the reply",
-    "seed": "pinned, or shown before",
-}
-
-
-# What ranking and the confidence gate say for short, as the agent reads it; nothing for what says only that it fits.
-FINDINGS: dict[str, str] = {
-    "evidence": "",
-    "answer": "it answers the question",
-    "degraded": "found by a simpler search",
-    "episode": "it came up before",
-}
-
 
 def build(
     verdict: Verdict, draft: Draft, capability: Capability, policy: BrokerPolicy, now: Millis
@@ -147,11 +121,9 @@ def build(
         return Silence(reason=Reason.AWAITING_APPROVAL, detail=verdict.reason)
     degraded = verdict.action is Action.FALLBACK
     items = [_item(scored, _level(scored, draft, policy, degraded=degraded), draft, policy) for scored in verdict.kept]
-    # a character takes a byte at least
-    budget = min(policy.packet_bytes, capability.max_chars, capability.max_bytes or policy.packet_bytes)
     if not items:
         return Silence(reason=Reason.NO_CANDIDATES)
-    packet = _packet([item for item in items if item is not None], draft, policy, budget)
+    packet = _packet([item for item in items if item is not None], draft, policy, _budget(capability, policy))
     if packet is None:
         return Silence(reason=Reason.PACKET_OVERSIZE)
     return msgspec.structs.replace(packet, created_at=now, expiry=now + policy.ttl)
@@ -188,40 +160,60 @@ def carry(
     )
 
 
+def alone(
+    context: Context, draft: Draft, capability: Capability, policy: BrokerPolicy, now: Millis
+) -> MemoryPacket | Silence:
+    """A packet without items, for what there is to say of the runtime context; or a Silence: `already-visible` (the
+    window holds all of it), `packet-oversize`."""
+    if not context.text:
+        return Silence(reason=Reason.ALREADY_VISIBLE)
+    bare = _made((), draft, _budget(capability, policy))
+    packet = with_context(bare, context, policy)
+    if packet is bare:
+        return Silence(reason=Reason.PACKET_OVERSIZE)
+    return msgspec.structs.replace(packet, created_at=now, expiry=now + policy.ttl)
+
+
+def with_context(packet: MemoryPacket, context: Context | None, policy: BrokerPolicy) -> MemoryPacket:
+    """The packet with this to say of the runtime context in place of what it said, or as it is if that has no room."""
+    if context == packet.context:
+        return packet
+    both = _sealed(msgspec.structs.replace(packet, context=context))
+    return both if _fits(both.rendered, policy, packet.budget_bytes) else packet
+
+
 def rerender(packet: MemoryPacket) -> str:
     """The packet's text from its items and tag: what a claim compares with `rendered`."""
-    return render(packet.items, packet.tag, brief=packet.brief)
+    said = "" if packet.context is None else packet.context.text
+    return render(packet.items, packet.tag, brief=packet.brief, context=said)
+
+
+def _budget(capability: Capability, policy: BrokerPolicy) -> int:
+    """Bytes of a packet for this host: a character takes a byte at least."""
+    return min(policy.packet_bytes, capability.max_chars, capability.max_bytes or policy.packet_bytes)
 
 
 def _packet(items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, budget: int) -> MemoryPacket | None:
-    """The packet of as many items as fit, with its digests; times are the caller's. None: not even one fits."""
-    tag = _free_tag(draft.tag, items)
-    chosen = _fitting(items, tag, policy, budget)
-    if not chosen:
-        return None
-    rendered = render(chosen, tag, brief=draft.brief)
-    level = max((item.level for item in chosen), key=LEVELS.index)
-    semantic = digest({"level": level, "items": sorted([item.memory_id, item.record_digest] for item in chosen)})
-    identity = {
-        "sessionId": draft.cursor.session_id,
-        "agentId": draft.agent_id,
-        "contextVersion": draft.cursor.context_version,
-        "tag": tag,
-        "semanticDigest": semantic,
-    }
-    return MemoryPacket(
-        packet_id=short_id("pkt_", identity),
+    """The packet of as many items as fit; times are the caller's. None: not even one fits."""
+    chosen = _fitting(items, _free_tag(draft.tag, items), policy, budget)
+    return _made(chosen, draft, budget) if chosen else None
+
+
+def _made(chosen: Sequence[PacketItem], draft: Draft, budget: int) -> MemoryPacket:
+    """The packet of these items, sealed."""
+    packet = MemoryPacket(
+        packet_id="",
         context_cursor=draft.cursor,
         retrieval_version=draft.retrieval_version,
         trigger_reason=draft.trigger_reason,
-        activation_level=level,
+        activation_level=max((item.level for item in chosen), key=LEVELS.index, default=ActivationLevel.INDEX),
         items=tuple(chosen),
-        exact_digest=text_digest(rendered),
-        semantic_digest=semantic,
+        exact_digest="",
+        semantic_digest="",
         budget_bytes=budget,
         expiry=0,
-        rendered=rendered,
-        tag=tag,
+        rendered="",
+        tag=draft.tag,
         agent_id=draft.agent_id,
         window=draft.window,
         step=draft.step,
@@ -231,15 +223,46 @@ def _packet(items: Sequence[PacketItem], draft: Draft, policy: BrokerPolicy, bud
             item.resource_ref for item in chosen if item.level is ActivationLevel.RESOURCE and item.resource_ref
         ),
     )
+    return _sealed(packet)
+
+
+def _sealed(packet: MemoryPacket) -> MemoryPacket:
+    """The packet rendered behind a tag that stands in none of its texts, with its digests and its id."""
+    context = packet.context
+    tag = _free_tag(packet.tag, packet.items, "" if context is None else context.text)
+    packet = msgspec.structs.replace(packet, tag=tag)
+    rendered = rerender(packet)
+    says = {
+        "level": packet.activation_level,
+        "items": sorted([item.memory_id, item.record_digest] for item in packet.items),
+    }
+    semantic = digest(says if context is None else says | {"context": context.state})
+    identity = {
+        "sessionId": packet.context_cursor.session_id,
+        "agentId": packet.agent_id,
+        "contextVersion": packet.context_cursor.context_version,
+        "tag": tag,
+        "semanticDigest": semantic,
+    }
+    return msgspec.structs.replace(
+        packet,
+        packet_id=short_id("pkt_", identity),
+        exact_digest=text_digest(rendered),
+        semantic_digest=semantic,
+        rendered=rendered,
+    )
+
+
+def _fits(rendered: str, policy: BrokerPolicy, budget: int) -> bool:
+    tokens = policy.packet_tokens
+    return len(rendered.encode("utf-8")) <= budget and (tokens is None or estimated_tokens(rendered) <= tokens)
 
 
 def _fitting(items: Sequence[PacketItem], tag: str, policy: BrokerPolicy, budget: int) -> list[PacketItem]:
     """Best first: the lowest items go as wholes; the last one left is shown shorter before nothing is shown."""
     chosen = list(items[: policy.items])
     while chosen:
-        rendered = render(chosen, tag)
-        tokens = policy.packet_tokens
-        if len(rendered.encode("utf-8")) <= budget and (tokens is None or estimated_tokens(rendered) <= tokens):
+        if _fits(render(chosen, tag), policy, budget):
             return chosen
         lower = _lower(chosen[0], policy) if len(chosen) == 1 else None
         chosen = [lower] if lower is not None else chosen[:-1]
@@ -262,8 +285,8 @@ def _item(scored: Scored, level: ActivationLevel, draft: Draft, policy: BrokerPo
         scope=candidate.scope.kind.value,
         level=level,
         text="",
-        why=_why(scored, draft.trigger_reason, policy),
-        when=_when(candidate),
+        why=clip(one_line(why(scored, draft.trigger_reason)), policy.why_bytes),
+        when=when(candidate),
         kind=candidate.kind.value,
         title=clip(one_line(candidate.title), policy.title_bytes) if candidate.title else None,
         raised=candidate.memory_id in draft.again,
@@ -332,34 +355,9 @@ def _level(scored: Scored, draft: Draft, policy: BrokerPolicy, *, degraded: bool
     return applying(min(wanted, limit, key=LEVELS.index), candidate, policy)
 
 
-def _why(scored: Scored, trigger: str, policy: BrokerPolicy) -> str:
-    """What it is by trust, then why now, then what ranking found."""
-    candidate = scored.candidate
-    said = []
-    if candidate.origin is Origin.EXTRACTED:
-        said.append("noted automatically, not reviewed")
-    elif candidate.origin is Origin.IMPORTED or candidate.state is not RecordState.ANCHORED:
-        said.append("imported, not reviewed")
-    said.append(TRIGGERS.get(trigger, "fits the current step"))
-    said.extend(found for found in (FINDINGS.get(reason, reason) for reason in scored.reasons) if found)
-    return clip(one_line("; ".join(said)), policy.why_bytes)
-
-
-def _when(candidate: Candidate) -> str:
-    """The days on which it happened, if known, else the day of the record, if it has one. UTC, ISO 8601."""
-    if candidate.occurred is None:
-        return _day(candidate.created_at) if candidate.created_at > 0 else "undated"
-    start, end = _day(candidate.occurred.start), candidate.occurred.end
-    return start if end is None or _day(end) == start else f"{start} to {_day(end)}"
-
-
-def _day(at: Millis) -> str:
-    return datetime.fromtimestamp(min(max(at, 0), LAST_DAY) / 1000, UTC).date().isoformat()
-
-
-def _free_tag(tag: str, items: Sequence[PacketItem]) -> str:
-    """The tag, or the next one derived from it that stands in no item."""
-    texts = [text for item in items for text in (item.text, item.title or "", item.why, item.memory_id)]
+def _free_tag(tag: str, items: Sequence[PacketItem], *others: str) -> str:
+    """The tag, or the next one derived from it that stands in no item and no other text."""
+    texts = [*others, *(text for item in items for text in (item.text, item.title or "", item.why, item.memory_id))]
     while any(tag in text for text in texts):
         tag = text_digest(tag)[: len(tag)]
     return tag

@@ -5,6 +5,7 @@ Invariant 5 is kept here: one claim a boundary, and the packet enters the next r
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -12,8 +13,9 @@ from governance.contracts import AuditEntry, AuditKind
 from governance.errors import AuditUnavailable
 from governance.evidence import Given, Occasion, of_delivery, traced
 from host.broker import rerender
+from host.capability import Client
 from host.clock import Clock
-from host.contracts import Claim, Claimed, InboxState, MemoryPacket, PacketItem, Reason, Silence, Surface
+from host.contracts import Claim, Claimed, InboxState, MemoryPacket, Named, PacketItem, Reason, Silence, Surface
 from host.frame import tags
 from host.inbox import STAYS, Facts, Holder, Inbox, Slot, ladder
 from host.levels import shows_more
@@ -41,6 +43,17 @@ class Settled(Frozen, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Carrier(Protocol):
+    """Who makes packets anew."""
+
+    async def carry(self, slot: Slot, runtime: SessionRuntime, inbox: Inbox) -> None:
+        """Build the slot's packet again at the current context version."""
+
+    async def moved(self, packet: MemoryPacket, runtime: SessionRuntime) -> bool:
+        """Whether what a packet says of the runtime context is not what there is to say now."""
+        ...
+
+
 class Desk:
     """What claims need from the rest, as plain calls: made by the composition root."""
 
@@ -48,12 +61,13 @@ class Desk:
         self,
         owner: Callable[[str, str, ContextCursor, int], Owner],
         current: Callable[[Sequence[str], RuntimeScope], Awaitable[dict[str, str]]],
-        carry: Callable[[Slot, SessionRuntime], Awaitable[None]],
+        carrier: Carrier,
         new_id: Callable[[str], str],
     ) -> None:
         self.owner = owner  # (session, agent, cursor, step) -> refs
         self.current = current  # (memory ids, who asks) -> record digests that hold in the files now
-        self.carry = carry  # build the slot's items again at the current context version
+        self.carry = carrier.carry
+        self.moved = carrier.moved
         self.new_id = new_id
 
 
@@ -66,8 +80,8 @@ class Claims:
         inbox: Inbox,
         desk: Desk,
         clock: Clock,
-        closed: Callable[[RuntimeScope], Reason | None] = lambda _: None,
-        muted: Callable[[Sequence[PacketItem], RuntimeScope], frozenset[str]] = lambda *_: frozenset(),
+        closed: Callable[[RuntimeScope, Client, Surface | None], Reason | None] = lambda *_: None,
+        muted: Callable[[Sequence[PacketItem | Named], RuntimeScope], frozenset[str]] = lambda *_: frozenset(),
     ) -> None:
         self._inbox = inbox
         self._desk = desk
@@ -108,18 +122,18 @@ class Claims:
             return before
         if before.packet.window != runtime.window_no:
             return Silence(reason=Reason.CONTEXT_RESET)
-        if self._muted(before.packet.items, scope):
+        if self._muted(before.packet.named, scope):
             return Silence(reason=Reason.MUTED)
         slot = await self._inbox.find(before.packet.packet_id)
-        still = await self._desk.current([item.memory_id for item in before.packet.items], scope)
+        still = await self._desk.current([one.memory_id for one in before.packet.named], scope)
         gone = slot is None or slot.state is InboxState.DROPPED
-        if gone or any(item.memory_id not in still for item in before.packet.items):
+        if gone or any(one.memory_id not in still for one in before.packet.named):
             return Silence(reason=Reason.STALE_INDEX)
         return before
 
     async def _claim(self, runtime: SessionRuntime, ask: Ask) -> Claim:
         scope = runtime.scope
-        closed = self._closed(scope)
+        closed = self._closed(scope, runtime.client, ask.surface)
         if closed is not None:
             pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
             why = Reason.NONE_PENDING if pending is None else closed
@@ -128,7 +142,7 @@ class Claims:
         holder = self._holder(scope, ask)
         facts = await self._facts(runtime, slot)
         packet = None if slot is None else slot.packet
-        reason = ladder(packet, facts, holder.at, self._inbox.policy)
+        reason = ladder(packet, facts, holder.at, self._inbox.policy) or _yields(packet, ask.surface)
         if slot is None or reason is not None:
             return await self._refused(runtime, slot, reason or Reason.NONE_PENDING, holder)
         entry = self._entry(AuditKind.CLAIM, "claimed", slot.packet.trigger_reason, runtime)
@@ -191,6 +205,18 @@ class Claims:
                     count += await self._deliver(runtime, slot)
             return count
 
+    async def inherit(self, runtime: SessionRuntime, texts: Sequence[str]) -> int:
+        """A session that was copied from another one begins with what that one was given: delivered packets of others
+        whose frame stands in its transcript are in its context window. Nothing counts as delivered once more. Returns
+        how many they are."""
+        async with runtime.lock:
+            _ours(runtime)
+            named = {tag for text in texts for tag in tags(text)}
+            given = [slot.packet for slot in await self._inbox.tagged(named) if not _owns(runtime, slot.packet)]
+            for packet in given:
+                runtime.shows(packet)
+            return len(given)
+
     async def purge(
         self,
         memory_id: str,
@@ -229,9 +255,9 @@ class Claims:
         count = 0
         for runtime in runtimes:
             async with runtime.lock:
-                closed = self._closed(runtime.scope)
+                closed = self._closed(runtime.scope, runtime.client, None)
                 for slot in await self._unsettled(runtime):
-                    muted = Reason.MUTED if self._muted(slot.packet.items, runtime.scope) else None
+                    muted = Reason.MUTED if self._muted(slot.packet.named, runtime.scope) else None
                     reason = closed or muted
                     if reason is not None:
                         await self._drop(runtime, slot, InboxState.DROPPED, reason)
@@ -242,7 +268,8 @@ class Claims:
         """The same for a packet of a session that is not live: what a claim there would find now. Whether it was
         dropped."""
         packet, cursor = slot.packet, slot.packet.context_cursor
-        reason = self._closed(scope) or (Reason.MUTED if self._muted(packet.items, scope) else None)
+        muted = Reason.MUTED if self._muted(packet.named, scope) else None
+        reason = self._closed(scope, Client(), None) or muted
         if reason is None:
             return False
         owner = self._desk.owner(cursor.session_id, packet.agent_id, cursor, packet.step or 0)
@@ -267,10 +294,20 @@ class Claims:
             if now - (slot.claimed_at or 0) > self._inbox.policy.lease:
                 await self._put_back(runtime, slot)
                 pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
-        if pending is not None and not runtime.boundary_used and carries(pending.packet, runtime, now):
-            await self._desk.carry(pending, runtime)
+        if pending is not None and not runtime.boundary_used and await self._to_carry(pending.packet, runtime, now):
+            await self._desk.carry(pending, runtime, self._inbox)
             pending, _ = await self._inbox.slot(scope.session_id, scope.agent_id)
         return pending
+
+    async def _to_carry(self, packet: MemoryPacket, runtime: SessionRuntime, now: int) -> bool:
+        """Whether an unclaimed packet is to be built again first: it is older than the conversation, or the runtime
+        context has changed."""
+        if not packet.items:
+            older = packet.context_cursor.context_version < runtime.context_version or now >= packet.expiry
+            return packet.window == runtime.window_no and (older or await self._desk.moved(packet, runtime))
+        if carries(packet, runtime, now):
+            return True
+        return in_reach(packet, runtime, now) and await self._desk.moved(packet, runtime)
 
     async def _put_back(self, runtime: SessionRuntime, slot: Slot) -> bool:
         pending, _ = await self._inbox.slot(runtime.scope.session_id, runtime.scope.agent_id)
@@ -310,18 +347,19 @@ class Claims:
         runtime.given_back(slot.packet.packet_id)
 
     async def _facts(self, runtime: SessionRuntime, slot: Slot | None) -> Facts:
-        items = () if slot is None else slot.packet.items
+        items, named = ((), ()) if slot is None else (slot.packet.items, slot.packet.named)
         return Facts(
             context_version=runtime.context_version,
             window=runtime.window_no,
             step=runtime.step,
             boundary_used=runtime.boundary_used,
             last_delivery_step=runtime.last_delivery_step,
-            digests=await self._desk.current([item.memory_id for item in items], runtime.scope) if items else {},
+            digests=await self._desk.current([one.memory_id for one in named], runtime.scope) if named else {},
             visible_records=runtime.visible().records - {i.memory_id for i in items if shows_more(i, runtime.told)},
             visible_texts=frozenset(runtime.delivered),
             rerendered="" if slot is None else rerender(slot.packet),
-            muted=self._muted(items, runtime.scope),
+            muted=self._muted(named, runtime.scope),
+            moved=slot is not None and await self._desk.moved(slot.packet, runtime),
         )
 
     def _entry(self, kind: AuditKind, outcome: str, reason: str, runtime: SessionRuntime) -> AuditEntry:
@@ -334,9 +372,20 @@ class Claims:
 def carries(packet: MemoryPacket, runtime: SessionRuntime, now: int) -> bool:
     """Whether an unclaimed packet may be built again at the current version: same window, in time, at most one step
     later."""
-    older = packet.context_cursor.context_version < runtime.context_version
+    return packet.context_cursor.context_version < runtime.context_version and in_reach(packet, runtime, now)
+
+
+def in_reach(packet: MemoryPacket, runtime: SessionRuntime, now: int) -> bool:
+    """Whether it belongs to this context window, is in time, and at most one step old."""
     near = packet.step is None or runtime.step - packet.step <= 1
-    return older and near and packet.window == runtime.window_no and runtime.in_time(packet, now)
+    return near and packet.window == runtime.window_no and runtime.in_time(packet, now)
+
+
+def _yields(packet: MemoryPacket | None, surface: Surface) -> Reason | None:
+    """The runtime context alone takes no session's start: the prompt that follows goes into the same request, and what
+    answers it would have no room."""
+    alone = packet is not None and not packet.items
+    return Reason.NO_SURFACE if alone and surface is Surface.SESSION_START else None
 
 
 def _owns(runtime: SessionRuntime, packet: MemoryPacket) -> bool:

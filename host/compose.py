@@ -48,6 +48,7 @@ from host.lifecycle import run_rounds
 from host.marks import Marks, load_marks
 from host.namespace import GOVERNANCE_FILE, INDEX_FILE
 from host.parts import Parts
+from host.places import load_places
 from host.policy import Policy
 from host.proactive import ProactiveMemoryHost
 from host.props import Props
@@ -101,6 +102,7 @@ class Setup(Frozen, frozen=True, kw_only=True):
     background: Background | None = None  # how common terms are at large; None: the table that ships
     patient: bool = False  # nothing in recall is cut short by a clock: a replay must not depend on a machine's load
     audit: Limits = Limits()
+    allowed: tuple[str, ...] = ()  # versions of agent products, as in `[hosts] allow`
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,6 +151,7 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
         engine=config.recall.engine,
         evidence=config.evidence.enabled,
         attention=config.attention.default,
+        allowed=config.hosts.allow,
         audit=Limits(age=config.audit.days * DAY, bytes=config.audit.mebibytes * 2**20),
     )
     async with open_parts(setup, SystemClock(), random_id, shell.tasks, shell.log) as parts:
@@ -195,9 +198,9 @@ async def open_parts(
         )
         await _count_past(tally, audit, tasks)
         pruning = Pruning(database, audit, ledger.append, SECTIONS, hanging(setup.audit, clock))
-        rollouts = await load_rollouts(database)
+        rollouts, places = await load_rollouts(database, setup.allowed), await load_places(database)
         attentions = await load_attentions(database, setup.attention)
-        roots = Roots(setup.data, library, setup.homes)
+        roots = Roots(setup.data, library, setup.homes, places)
         histories = Histories(database, eventlog, audit, evidence)
 
         async def replay(session_id: str, agent_id: str, after: int, limit: int) -> Sequence[EventEnvelope]:
@@ -218,7 +221,9 @@ async def open_parts(
                     recall.engine.start()  # its model takes a second: it will be there when it is needed
                 await roots.adopt(path, workspace)
 
-        stores = Stores(replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime))
+        stores = Stores(
+            replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime), key=places.key
+        )
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
         workers = Workers(sessions, tasks)
         inbox = Inbox(database, ledger, setup.policy.inbox)
@@ -241,7 +246,7 @@ async def open_parts(
         desk = Desk(
             owner=owner,
             current=_current(library, marks),
-            carry=lambda slot, runtime: stage.carry(slot, runtime, inbox),
+            carrier=stage,
             new_id=new_id,
         )
         claims = Claims(inbox, desk, clock, *withheld(rollouts, marks, clock))
@@ -268,6 +273,7 @@ async def open_parts(
             asks=asks,
             library=library,
             roots=roots,
+            places=places,
             rollouts=rollouts,
             marks=marks,
             attentions=attentions,

@@ -46,6 +46,7 @@ class Reason(StrEnum):
     PACKET_OVERSIZE = "packet-oversize"
     DISCARDED = "discarded"
     SHADOW = "shadow"
+    UNKNOWN_VERSION = "unknown-version"
     HELD_OUT = "held-out"
     FAULT = "fault"
     AUDIT_UNAVAILABLE = "audit-unavailable"
@@ -139,8 +140,26 @@ class PacketItem(Frozen, frozen=True, kw_only=True):
     resource_ref: str | None = None  # by what name the whole can be fetched, at this version and digest
 
 
+class Named(Frozen, frozen=True, kw_only=True):
+    """A record that a text names: what must still hold of it when the text is handed over. `kind`: of memory."""
+
+    memory_id: str
+    record_digest: str
+    kind: str = ""
+
+
+class Context(Frozen, frozen=True, kw_only=True):
+    """What a packet says of the runtime context. `state`: the digest of all that is in view once the packet is
+    delivered. `text`: as it is rendered; empty: the window shows all of it already. `records`: those that it names."""
+
+    state: str
+    text: str = ""
+    records: tuple[Named, ...] = ()
+
+
 class MemoryPacket(Frozen, frozen=True, kw_only=True):
-    """What goes into a next-step inbox (C-06). `exact_digest` is of the rendered bytes."""
+    """What goes into a next-step inbox (C-06). `exact_digest` is of the rendered bytes. Without items it brings the
+    runtime context alone."""
 
     packet_id: str
     context_cursor: ContextCursor
@@ -162,7 +181,13 @@ class MemoryPacket(Frozen, frozen=True, kw_only=True):
     resource_refs: tuple[str, ...] = ()
     brief: bool = False  # its context window was told already how to read a packet
     hesitation: float = 0.0  # of the agent, when it was built
+    context: Context | None = None  # the runtime context, where there is something to say of it
     packet_schema_version: int = 1
+
+    @property
+    def named(self) -> tuple[PacketItem | Named, ...]:
+        """Every record in it, as an item or by name: each is checked before it is handed over."""
+        return self.items if self.context is None else (*self.items, *self.context.records)
 
 
 Outcome = MemoryPacket | Silence
@@ -256,3 +281,5 @@ class Heard(Frozen, frozen=True, kw_only=True):
     event: str  # the host's own event name, for encode
     surface: Surface | None = None
     transcript: str | None = None
+    ends_step: bool = True  # after a tool; False: the host's transcript says where the model's next reply begins
+    shown: tuple[str, ...] = ()  # texts of ours that stand in the conversation, where the host itself tells them

@@ -10,9 +10,10 @@ import re
 from host.namespace import name
 
 _ELEMENT = name("memory")
+_ESCAPED = "&lt;"  # a product may write angle brackets as HTML does, in what it shows its model and in its transcript
 # Transcripts hold packets of an earlier template too, whose tag was an attribute.
-_OPEN = re.compile(rf'<{re.escape(_ELEMENT)} (?:tag=")?([0-9a-f]{{8,64}})"?>')
-_CLOSE = re.compile(rf'</{re.escape(_ELEMENT)} (?:tag=")?[0-9a-f]{{8,64}}"?>')
+_OPEN = re.compile(rf'(?:<|{_ESCAPED}){re.escape(_ELEMENT)} (?:tag=")?([0-9a-f]{{8,64}})"?(?:>|&gt;)')
+_CLOSE = re.compile(rf'(?:<|{_ESCAPED})/{re.escape(_ELEMENT)} (?:tag=")?[0-9a-f]{{8,64}}"?(?:>|&gt;)')
 
 
 def open_line(tag: str) -> str:
@@ -39,7 +40,8 @@ def cut_packets(text: str) -> str:
     place = 0
     while opened := _OPEN.search(text, place):
         kept.append(text[place : opened.start()])
-        closing = "</" + opened[0][1:]  # in the form in which it opened
+        bracket = _ESCAPED if opened[0].startswith(_ESCAPED) else "<"
+        closing = f"{bracket}/{opened[0].removeprefix(bracket)}"  # in the form in which it opened
         closed = text.find(closing, opened.end())
         place = len(text) if closed < 0 else closed + len(closing)
     kept.append(text[place:])

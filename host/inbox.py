@@ -13,7 +13,7 @@ handed over. Invariants kept here: 5 (next request or none), 6 (expired or misma
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -50,6 +50,7 @@ class Facts(Frozen, frozen=True, kw_only=True):
     visible_texts: frozenset[str]  # exact digests of packets in this context window
     rerendered: str  # the packet's text rendered again from its items
     muted: frozenset[str] = frozenset()  # memory ids of the packet that the user has muted, one by one or by kind
+    moved: bool = False  # what the packet says of the runtime context is not what there is to say now
 
 
 class Slot(Frozen, frozen=True, kw_only=True):
@@ -71,7 +72,7 @@ class Moved(Exception):
     """The packet left the state it was seen in: the transaction is undone."""
 
 
-STAYS = frozenset({Reason.BOUNDARY_USED, Reason.COOLDOWN})
+STAYS = frozenset({Reason.BOUNDARY_USED, Reason.COOLDOWN, Reason.NO_SURFACE})
 
 
 def ladder(packet: MemoryPacket | None, facts: Facts, now: Millis, policy: InboxPolicy) -> Reason | None:
@@ -90,13 +91,12 @@ def ladder(packet: MemoryPacket | None, facts: Facts, now: Millis, policy: Inbox
         return Reason.STALE_CONTEXT
     if facts.muted:
         return Reason.MUTED
-    if any(facts.digests.get(item.memory_id) != item.record_digest for item in packet.items):
+    if facts.moved or any(facts.digests.get(one.memory_id) != one.record_digest for one in packet.named):
         return Reason.STALE_INDEX
     if facts.rerendered != packet.rendered or text_digest(packet.rendered) != packet.exact_digest:
         return Reason.DIGEST_MISMATCH
-    if packet.exact_digest in facts.visible_texts or all(i.memory_id in facts.visible_records for i in packet.items):
-        return Reason.ALREADY_VISIBLE
-    return None
+    held = packet.items and all(item.memory_id in facts.visible_records for item in packet.items)
+    return Reason.ALREADY_VISIBLE if held or packet.exact_digest in facts.visible_texts else None
 
 
 class Inbox:
@@ -214,6 +214,19 @@ class Inbox:
 
         return await self._database.read(work)
 
+    async def tagged(self, tags: Collection[str]) -> list[Slot]:
+        """Delivered packets of any session that bear one of these tags, in the order in which they were made."""
+
+        def work(connection: sqlite3.Connection) -> list[Slot]:
+            rows = connection.execute(
+                "SELECT state, body, claim_id, claimed_at FROM packet WHERE state = 'delivered'"
+                " AND json_extract(body, '$.tag') IN (SELECT value FROM json_each(?)) ORDER BY created_at, packet_id",
+                (msgspec.json.encode(sorted(tags)).decode(),),
+            ).fetchall()
+            return [_slot(row) for row in rows]
+
+        return await self._database.read(work) if tags else []
+
     async def carrying(self, memory_id: str) -> list[Slot]:
         """Unsettled packets of any session that carry this memory."""
 
@@ -253,7 +266,10 @@ class Inbox:
                     msgspec.structs.replace(item, text="", title=None) if item.memory_id == memory_id else item
                     for item in packet.items
                 )
-                blank = msgspec.structs.replace(packet, items=items, rendered="")
+                context = packet.context  # what it says of others goes too: a new packet says it again
+                if context is not None and memory_id in {one.memory_id for one in context.records}:
+                    context = msgspec.structs.replace(context, text="")
+                blank = msgspec.structs.replace(packet, items=items, context=context, rendered="")
                 connection.execute(
                     "UPDATE packet SET body = ? WHERE packet_id = ?", (msgspec.json.encode(blank), packet_id)
                 )
@@ -338,7 +354,7 @@ def _store(connection: sqlite3.Connection, packet: MemoryPacket, state: InboxSta
     )
     connection.executemany(
         "INSERT OR IGNORE INTO packet_item (memory_id, packet_id) VALUES (?, ?)",
-        [(item.memory_id, packet.packet_id) for item in packet.items],
+        [(one.memory_id, packet.packet_id) for one in packet.named],
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from governance.contracts import AuditEntry, AuditKind, GateTrace, PacketTrace
+from governance.contracts import AuditEntry, AuditKind, ContextTrace, GateTrace, PacketTrace
 from host.holdout import HELD_OUT
+from host.trace import WOULD
 from recall.confidence import aged
 from recall.contracts import ActivationLevel, ContextCursor, Frozen, Millis
 
@@ -31,6 +32,7 @@ class Step(Frozen, frozen=True, kw_only=True):
     packet_id: str
     exact_digest: str
     items: tuple[str, ...]
+    context: ContextTrace | None = None
 
 
 class Past(Frozen, frozen=True, kw_only=True):
@@ -96,7 +98,7 @@ def _with(past: Past, entry: AuditEntry, cursor: ContextCursor) -> Past:
             changes["gate"] = entry.gate.state
         if entry.arms:
             changes["agree"] = {name: value.hex() for name, value in aged(past.agreement(), entry.votes).items()}
-    if entry.packet is not None and (entry.kind is not AuditKind.PASS or entry.outcome == HELD_OUT):
+    if entry.packet is not None and (entry.kind is not AuditKind.PASS or _held_or_watched(entry)):
         step = Step(
             kind=entry.kind,
             outcome=entry.outcome,
@@ -104,9 +106,16 @@ def _with(past: Past, entry: AuditEntry, cursor: ContextCursor) -> Past:
             packet_id=entry.packet.packet_id,
             exact_digest=entry.packet.exact_digest,
             items=entry.packet.items,
+            context=entry.packet.context,
         )
         changes["steps"] = (*past.steps[1 - STEPS :], step)
     return msgspec.structs.replace(past, **changes)
+
+
+def _held_or_watched(entry: AuditEntry) -> bool:
+    """Whether a pass did something to the session besides deciding: what it made was kept back, or only watched."""
+    context = None if entry.packet is None else entry.packet.context
+    return entry.outcome == HELD_OUT or (entry.outcome == WOULD and context is not None)
 
 
 def _entry(step: Step) -> AuditEntry:
@@ -117,6 +126,7 @@ def _entry(step: Step) -> AuditEntry:
         bytes=0,
         level=ActivationLevel.EXCERPT,
         items=step.items,
+        context=step.context,
     )
     return _bare(kind=step.kind, outcome=step.outcome, cursor=_cursor(step.event_seq), packet=packet)
 

@@ -23,7 +23,8 @@ from host.inbox import Inbox
 from host.levels import fetchable, judged, once_more
 from host.policy import Policy
 from host.runtime import SessionRuntime
-from host.stage import Lap, Stage
+from host.scenery import Lap
+from host.stage import Stage
 from host.trace import summary, trigger_of
 from host.workers import Workers
 from recall.activation import Occasion

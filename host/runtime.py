@@ -6,20 +6,23 @@ them again and later decisions do not change. Only the session's own task and cl
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
 
 from governance.contracts import AccessEvidence, AuditEntry, AuditKind, EvidenceKind, EvidenceTrace, PacketTrace
-from host.contracts import GateMode, GateState, MemoryPacket, Window
+from host.capability import Client
+from host.contracts import GateMode, GateState, MemoryPacket, Named, Window
 from host.gate import failure_marks
 from host.hesitation import hesitation
 from host.holdout import HELD_OUT
+from host.in_view import InView
 from host.known import Known
 from host.levels import Told, told
 from host.observer import observe
 from host.steps import counted
+from host.trace import WOULD
 from recall.analyzer import distinct
 from recall.attention import attention_of
 from recall.confidence import aged, tally
@@ -81,8 +84,7 @@ class SessionRuntime:
         self.workspace_path = ""
         self.event_seq = self.worked_seq = 0  # the last event, and the last one of the agent or of a tool
         self.context_version = 0
-        self.window_no = 0
-        self.step = self.turn = 0
+        self.window_no = self.step = self.turn = 0
         self.gate = GateState()
         self.attention = Attention.NORMAL  # of its workspace, when an event was heard last
         self.disposed = self.forsaken = False  # its session ended; it is not the session's runtime any more
@@ -96,6 +98,7 @@ class SessionRuntime:
         self.shown: dict[str, str] = {}  # memory id -> text, in this context window
         self.told: dict[str, Told] = {}  # how each of them was shown, for the one time that more of it may be
         self.in_hand: dict[str, dict[str, str]] = {}  # packet id -> what a claim took and nobody has settled yet
+        self.in_view = InView()  # the same of the runtime context
         self.held_out: dict[str, str] = {}  # the same of what was kept back to measure, in this context window
         self.shown_before: tuple[str, ...] = ()  # ids shown in the window before the last compaction
         self.read: dict[str, str] = {}  # memory id -> record digest the agent has read in full
@@ -108,7 +111,7 @@ class SessionRuntime:
         self.queue: deque[EventEnvelope] = deque()
         self.enqueued_seq = self.stored_seq = 0  # stored: the last envelope that we were told of, queued or not
         self.behind = False  # the log holds envelopes that are not in the queue
-        self.host = "socket"
+        self.host, self.version, self.model = "socket", "", ""  # who speaks: the product, and what it told of itself
         self.lock = asyncio.Lock()
         self.idle = asyncio.Event()
         self.idle.set()
@@ -134,6 +137,9 @@ class SessionRuntime:
                 self._new_window("compact")
             case EventType.SESSION_END:
                 self.disposed = True
+            case EventType.SESSION_CLIENT:
+                said = _read(envelope, _payload, EventPayload())
+                self.version, self.model = said.version or self.version, said.model or self.model
             case EventType.TURN_END | EventType.ASSISTANT_MESSAGE | EventType.TOOL_CALL:  # the model has answered
                 self.boundary = None
             case _ if envelope.event_type == SESSION_SET:
@@ -159,6 +165,7 @@ class SessionRuntime:
         self.told.clear()
         self.held_out.clear()
         self.in_hand.clear()
+        self.in_view = InView()
         self.read.clear()
         self.delivered.clear()
         self.failures.clear()
@@ -207,27 +214,38 @@ class SessionRuntime:
         """A packet was claimed: this boundary is used, and its records are on their way to the agent."""
         self.boundary = packet.packet_id
         self.in_hand[packet.packet_id] = {item.memory_id: item.text for item in packet.items}
+        self.in_view.taken(packet)
 
     def given_back(self, packet_id: str) -> None:
         """A claim came to nothing: its boundary is free again, unless another packet has used it since."""
+        self.in_view.given_back(packet_id)
         if self.in_hand.pop(packet_id, None) is not None and self.boundary == packet_id:
             self.boundary = None
 
     def handed_over(self, packet: MemoryPacket) -> None:
         """A packet reached the agent: its records are in the context window it was built for."""
         self.in_hand.pop(packet.packet_id, None)
+        self.in_view.given_back(packet.packet_id)
         if packet.window != self.window_no:
             return
+        self.shows(packet)
+        if packet.items:  # the runtime context meets no need
+            self.last_delivery_step = self.step
+
+    def shows(self, packet: MemoryPacket) -> None:
+        """This context window shows what a packet holds, whoever it was given to."""
         self.shown.update({item.memory_id: item.text for item in packet.items})
         self.told.update(told(packet, self.told))
         self.delivered.append(packet.exact_digest)
-        self.last_delivery_step = self.step
+        self.in_view.given(packet.context)
 
     def _given_once(self, trace: PacketTrace) -> None:
         """A packet reached the agent whose text is not kept any more: what it held is known by its ids alone."""
         self.shown.update(dict.fromkeys(trace.items, ""))
         self.delivered.append(trace.exact_digest)
-        self.last_delivery_step = self.step
+        if trace.items:
+            self.last_delivery_step = self.step
+        self.in_view.given(trace.context)
 
     def kept_back(self, packet: MemoryPacket) -> None:
         """A packet was kept back to measure: its records are out of this context window as if they had been given."""
@@ -251,6 +269,8 @@ class SessionRuntime:
                 self.voted(entry.votes)
             if entry.outcome == HELD_OUT and packet is not None:
                 self.kept_back(packet)
+            if entry.outcome == WOULD and entry.packet is not None:
+                self.in_view.watched(entry.packet.context)
         elif packet is None:
             if entry.kind is AuditKind.DELIVERY and entry.packet is not None:
                 self._given_once(entry.packet)
@@ -272,6 +292,11 @@ class SessionRuntime:
     def subagent(self) -> bool:
         """Whether this is not the session's own agent."""
         return self.scope.agent_id not in (MAIN_AGENT, self.root_agent)
+
+    @property
+    def client(self) -> Client:
+        """Who speaks in this session."""
+        return Client(host=self.host, version=self.version, model=self.model)
 
     @property
     def cursor(self) -> ContextCursor:
@@ -325,6 +350,15 @@ class SessionRuntime:
     def noise(self) -> Noise:
         """The session's own term counts and the agreement of its recent passes."""
         return Noise(counts=self.counts, total=self.terms_seen, agree=self.agree)
+
+    def holds(self, records: Iterable[Named]) -> frozenset[str]:
+        """Which of these the window holds: they were handed over in it, or read as they are."""
+        held = self.shown.keys() | {memory_id for items in self.in_hand.values() for memory_id in items}
+        return frozenset(
+            one.memory_id
+            for one in records
+            if one.memory_id in held or self.read.get(one.memory_id) == one.record_digest
+        )
 
     def visible(self) -> Shown:
         """What this context window holds already."""

@@ -9,14 +9,17 @@ from governance.contracts import (
     AuditEntry,
     AuditKind,
     CandidateTrace,
+    ContextTrace,
     GateTrace,
     PacketTrace,
     VerdictTrace,
 )
-from host.contracts import Advice, MemoryPacket, Outcome, Pass, Silence
+from host.contracts import Advice, Context, MemoryPacket, Outcome, Pass, Silence
 from recall.contracts import ContextCursor, Frozen, Millis, Scored, Segment
 
 MILLION = 1_000_000
+CONTEXT = "runtime-context"  # the trigger of a packet that brings the runtime context alone
+WOULD = "would"  # the outcome of a pass where remora only watches
 DOORS = ("evidence", "answer", "episode")  # of the confidence gate, as it names them
 
 
@@ -94,7 +97,12 @@ def of_packet(packet: MemoryPacket) -> PacketTrace:
         bytes=len(packet.rendered.encode("utf-8")),
         level=packet.activation_level,
         items=tuple(item.memory_id for item in packet.items),
+        context=None if packet.context is None else _of_context(packet.context),
     )
+
+
+def _of_context(context: Context) -> ContextTrace:
+    return ContextTrace(state=context.state, items=tuple(one.memory_id for one in context.records))
 
 
 def of_event(kind: AuditKind, outcome: str, reason: str, owner: Owner, now: Millis) -> AuditEntry:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from governance.contracts import (
@@ -10,6 +11,7 @@ from governance.contracts import (
     AuditEntry,
     AuditKind,
     CandidateTrace,
+    ContextTrace,
     EvidenceKind,
     EvidenceTrace,
     VerdictTrace,
@@ -265,3 +267,30 @@ def test_a_move_of_a_procedure_is_told_with_its_reason(why: str) -> None:
 
 def test_every_move_has_its_words() -> None:
     assert set(MOVES) <= {str(why) for why in Why}
+
+
+CONTEXT = ContextTrace(state="1" * 16, items=(a_memory_id(7), a_memory_id(8)))
+
+
+def test_a_packet_with_the_runtime_context_alone_says_so() -> None:
+    alone = a_trace(items=(), context=CONTEXT, bytes=417)
+    offered = an_entry(outcome="packet", reason="runtime-context", trigger="runtime-context", packet=alone)
+    watched = an_entry(outcome="would", reason="shadow", trigger="runtime-context", packet=alone)
+    cleared = msgspec.structs.replace(offered, packet=a_trace(items=(), context=ContextTrace(state="2" * 16), bytes=90))
+
+    headline, *details = told(offered)
+    assert headline.startswith(f"packet {PACKET} was offered: what is kept in view had changed.")
+    assert details[-1] == "packet: 2 memories kept in view by title, 417 bytes"
+    assert "was not offered, for remora only watches in this workspace" in told(watched)[0]
+    assert told(cleared)[-1] == "packet: what is kept in view, 90 bytes"
+
+
+def test_a_packet_of_memories_says_what_it_keeps_in_view_beside_them() -> None:
+    beside = an_entry(outcome="packet", reason="seed", trigger="seed", packet=a_trace(context=CONTEXT))
+    assert told(beside)[-1] == "packet: 1 memory, 412 bytes, shown as excerpt, and 2 memories kept in view by title"
+
+
+def test_the_story_of_a_memory_tells_that_it_was_kept_in_view() -> None:
+    alone = a_trace(items=(), context=CONTEXT)
+    entry = an_entry(outcome="packet", reason="runtime-context", trigger="runtime-context", packet=alone)
+    assert told(entry, memory_id=a_memory_id(8))[-1] == f"{a_memory_id(8)} is kept in view by its title"

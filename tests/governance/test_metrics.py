@@ -8,6 +8,7 @@ from governance.contracts import (
     Action,
     AuditEntry,
     AuditKind,
+    ContextTrace,
     EvidenceKind,
     EvidenceTrace,
     Removal,
@@ -195,3 +196,42 @@ def test_readings_of_the_moment_are_gauges() -> None:
         "# TYPE x_queued gauge",
         "x_queued 3",
     ]
+
+
+CONTEXT = ContextTrace(state="1" * 16, items=(a_memory_id(7),))
+ALONE = a_trace(items=(), context=CONTEXT, bytes=300)
+
+
+def test_a_packet_with_the_runtime_context_alone_is_no_hit() -> None:
+    metrics = fold(
+        EMPTY,
+        [
+            an_entry(outcome="packet", reason="runtime-context", trigger="runtime-context", packet=ALONE),
+            an_entry(
+                outcome="would",
+                reason="shadow",
+                trigger="runtime-context",
+                packet=a_trace(2, items=(), context=CONTEXT),
+            ),
+            an_entry(kind=AuditKind.CLAIM, outcome="claimed", packet=ALONE),
+            an_entry(kind=AuditKind.DELIVERY, outcome="delivered", packet=ALONE),
+            an_entry(kind=AuditKind.DROP, outcome="replaced", reason="replaced", packet=ALONE),
+        ],
+    )
+    assert metrics.context == {"offered": 1, "would": 1, "claimed": 1, "delivered": 1, "replaced": 1}
+    assert (metrics.passes, metrics.triggers, metrics.packets, metrics.drops, metrics.leaks) == ({}, {}, {}, {}, {})
+    assert (metrics.injected_bytes, metrics.injected_items) == (300, 0)
+    assert as_json(metrics)["context"] == metrics.context
+    assert 'r_context_packets_total{state="delivered"} 1' in prometheus(metrics, "r")
+
+
+def test_a_title_in_view_that_a_person_had_forgotten_is_a_leak() -> None:
+    metrics = fold(
+        EMPTY,
+        [
+            an_entry(outcome="packet", reason="runtime-context", trigger="runtime-context", packet=ALONE),
+            an_entry(kind=AuditKind.FEEDBACK, outcome="forgotten", memory_id=a_memory_id(7)),
+            an_entry(kind=AuditKind.CLAIM, outcome="claimed", packet=ALONE),
+        ],
+    )
+    assert metrics.leaks == {"forgotten": 1}

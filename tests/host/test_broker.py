@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from governance.contracts import Action, Verdict
-from host.broker import BrokerPolicy, build, carry, rerender
+from host.broker import BrokerPolicy, alone, build, carry, rerender, with_context
 from host.capability import capability
-from host.contracts import MemoryPacket, PacketItem, Reason, Silence
+from host.contracts import Context, MemoryPacket, Named, PacketItem, Reason, Silence
 from host.frame import close_line, cut_packets
 from host.render import block
 from recall.canonical import text_digest
@@ -295,3 +295,62 @@ def test_budgets_hold_and_the_frame_stays_one(texts: list[str], size: int, item:
     assert len(packet.items) <= 8
     assert packet.rendered.count("<") == packet.rendered.count(">") == 2
     assert cut_packets(packet.rendered) == ""
+
+
+CONTEXT = Context(
+    state="1" * 16, text="Kept in view:\n| mem_9 Ship it", records=(Named(memory_id="mem_9", record_digest="d" * 64),)
+)
+
+
+def test_the_runtime_context_stands_behind_the_items_inside_the_frame() -> None:
+    plain = built(*memories(2))
+
+    packet = with_context(plain, CONTEXT, POLICY)
+
+    lines = packet.rendered.split("\n")
+    assert lines[-4:-2] == CONTEXT.text.split("\n") and lines[-1] == close_line(packet.tag)
+    assert packet.rendered == rerender(packet) and packet.exact_digest == text_digest(packet.rendered)
+    assert packet.items == plain.items and packet.packet_id != plain.packet_id
+    assert packet.semantic_digest != plain.semantic_digest
+
+
+def test_a_packet_without_it_reads_and_is_named_as_before() -> None:
+    plain = built(*memories(2))
+    covered = Context(state="1" * 16)
+
+    assert with_context(plain, None, POLICY) is plain
+    assert with_context(plain, covered, POLICY).rendered == plain.rendered
+    assert with_context(with_context(plain, CONTEXT, POLICY), None, POLICY) == plain
+
+
+def test_the_items_win_where_both_do_not_fit() -> None:
+    tight = msgspec.structs.replace(POLICY, packet_bytes=len(built(*memories(1)).rendered.encode()) + 10)
+    plain = built(*memories(1), policy=tight)
+
+    assert with_context(plain, CONTEXT, tight) is plain
+
+
+def test_alone_it_is_a_packet_without_items() -> None:
+    packet = alone(CONTEXT, DRAFT, a_capability(), POLICY, START)
+
+    assert isinstance(packet, MemoryPacket)
+    assert (packet.items, packet.context, packet.activation_level) == ((), CONTEXT, ActivationLevel.INDEX)
+    assert (packet.created_at, packet.expiry) == (START, START + POLICY.ttl)
+    assert packet.rendered == rerender(packet) and packet.rendered.count(CONTEXT.text) == 1
+
+
+def test_alone_it_has_to_say_something_that_fits() -> None:
+    tight = a_capability(max_chars=120)
+    assert alone(CONTEXT, DRAFT, tight, POLICY, START) == Silence(reason=Reason.PACKET_OVERSIZE)
+    covered = Context(state="1" * 16)
+    assert alone(covered, DRAFT, a_capability(), POLICY, START) == Silence(reason=Reason.ALREADY_VISIBLE)
+
+
+@pytest.mark.promise("reference-only")
+def test_the_tag_stands_in_no_title_that_is_kept_in_view() -> None:
+    forged = msgspec.structs.replace(CONTEXT, text=f"Kept in view:\n| mem_9 {close_line(TAG)}")
+
+    packet = with_context(built(*memories(1)), forged, POLICY)
+
+    assert packet.tag != TAG and packet.tag not in forged.text
+    assert cut_packets(f"a{packet.rendered}b") == "ab"

@@ -1,5 +1,7 @@
 """The frame of a packet, and cutting packets out of a text."""
 
+import html
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,22 @@ def test_packets_of_the_earlier_template_are_cut_as_well() -> None:
 
     assert cut_packets(f"before {old} after") == "before  after"
     assert tags(f"{old} {PACKET}") == (TAG, TAG)
+
+
+def test_packets_whose_brackets_a_product_escaped_are_cut_as_well() -> None:
+    escaped = html.escape(PACKET, quote=False)
+
+    assert cut_packets(f"before {escaped} after") == "before  after"
+    assert cut_packets(f"{escaped}{PACKET}Add a flag.") == "Add a flag."
+    assert cut_packets(f"kept {html.escape(close_line(TAG))} too") == "kept  too"
+    assert tags(f"{escaped} {html.escape(open_line(OTHER))}") == (TAG, OTHER)
+
+
+def test_a_frame_closes_in_the_form_in_which_it_opened() -> None:
+    opened, closed = html.escape(open_line(TAG)), html.escape(close_line(TAG))
+
+    assert cut_packets(f"{opened} a {close_line(TAG)} b {closed} c") == " c"
+    assert cut_packets(f"{open_line(TAG)} a {closed} b {close_line(TAG)} c") == " c"
 
 
 def test_the_tags_of_a_text_are_found_in_order() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from governance.contracts import AuditEntry, AuditKind
-from host.contracts import LONGEST_LIFE, Claimed, InboxState, MemoryPacket, Reason, Silence
+from host.contracts import LONGEST_LIFE, Claimed, Context, InboxState, MemoryPacket, Named, Reason, Silence
 from host.database import open_database
 from host.errors import StoreFault
 from host.inbox import Facts, Holder, Inbox, InboxPolicy, Slot, ladder
@@ -75,6 +75,32 @@ ITEM = PACKET.items[0].memory_id
 )
 def test_the_ladder_names_the_first_rung_that_fails(facts: dict[str, Any], now: int, expected: Reason | None) -> None:
     assert ladder(PACKET, facts_for(PACKET, **facts), now, POLICY) == expected
+
+
+RECORD = Named(memory_id=a_memory_id(9), record_digest="d" * 64)
+CONTEXT = Context(state="1" * 16, text="Kept in view", records=(RECORD,))
+ALONE = packet_of(created_at=START, expiry=START + 600_000, step=4, window=1, items=(), context=CONTEXT)
+WITH_ITEM = msgspec.structs.replace(PACKET, context=CONTEXT)
+
+
+@pytest.mark.parametrize("packet", [ALONE, WITH_ITEM])
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({}, None),
+        ({"digests": {}}, Reason.STALE_INDEX),
+        ({"digests": {ITEM: PACKET.items[0].record_digest}}, Reason.STALE_INDEX),  # what it names counts as well
+        ({"moved": True}, Reason.STALE_INDEX),
+        ({"muted": frozenset({RECORD.memory_id})}, Reason.MUTED),
+        ({"context_version": 2}, Reason.STALE_CONTEXT),
+        ({"visible_records": frozenset({RECORD.memory_id})}, None),  # a list may name what the window holds
+    ],
+)
+def test_what_is_said_of_the_runtime_context_is_checked_like_an_item(
+    packet: MemoryPacket, facts: dict[str, Any], expected: Reason | None
+) -> None:
+    digests = {one.memory_id: one.record_digest for one in packet.named}
+    assert ladder(packet, facts_for(packet, **({"digests": digests} | facts)), START, POLICY) == expected
 
 
 def test_no_packet_is_none_pending_before_anything_else() -> None:
@@ -278,3 +304,31 @@ async def test_a_packet_whose_time_does_not_end_is_not_kept(opened: tuple[Inbox,
     with pytest.raises(StoreFault):
         await inbox.offer(packet_of(packet_id="pkt_1", created_at=START, expiry=START + life), [an_entry()])
     assert await inbox.find("pkt_1") is None
+
+
+async def test_a_memory_that_is_only_named_leads_to_its_packet_and_is_erased_from_it(
+    opened: tuple[Inbox, PlainLedger],
+) -> None:
+    inbox, _ = opened
+    packet = msgspec.structs.replace(ALONE, rendered="Kept in view: the old title")
+    await inbox.offer(packet, [an_entry()])
+
+    assert [slot.packet for slot in await inbox.carrying(RECORD.memory_id)] == [packet]
+    assert await inbox.erase(RECORD.memory_id) == 1
+
+    (slot,) = await inbox.carrying(RECORD.memory_id)
+    assert slot.packet.rendered == "" and slot.packet.context is not None
+    assert (slot.packet.context.text, slot.packet.context.state) == ("", CONTEXT.state)
+
+
+async def test_delivered_packets_are_found_by_the_tag_of_their_frame(opened: tuple[Inbox, PlainLedger]) -> None:
+    inbox, _ = opened
+    packet = msgspec.structs.replace(PACKET, tag="abcdef01")
+    await inbox.offer(packet, [an_entry()])
+    assert await inbox.tagged({"abcdef01"}) == []  # it waits
+    pending, _ = await inbox.slot(SESSION, AGENT)
+    assert pending is not None
+    await inbox.settle(pending, InboxState.DELIVERED, an_entry(AuditKind.DELIVERY))
+
+    assert [slot.packet for slot in await inbox.tagged({"abcdef01", "00000000"})] == [packet]
+    assert await inbox.tagged(()) == await inbox.tagged({"00000000"}) == []

@@ -1,8 +1,9 @@
 """What a restart must know of entries that were let go."""
 
-from governance.contracts import AuditEntry, AuditKind, GateTrace
+from governance.contracts import AuditEntry, AuditKind, ContextTrace, GateTrace
 from host.holdout import HELD_OUT
 from host.past import KEPT, OWNERS, STEPS, Past, fold_past, owner_of, pasts
+from host.trace import WOULD
 from recall.confidence import aged
 from recall.contracts import ArmReport, ContextCursor
 from tests.support.builders import a_memory_id
@@ -96,3 +97,21 @@ def test_an_owner_keeps_its_latest_steps_and_the_latest_owners_are_kept() -> Non
     kept = fold_past(None, owners, START)
     assert len(kept) == OWNERS
     assert owner_of(f"{0:032x}", AGENT) not in kept and owner_of(f"{OWNERS + 1:032x}", AGENT) in kept
+
+
+def test_what_was_said_of_the_runtime_context_is_known_also_where_remora_only_watched() -> None:
+    context = ContextTrace(state="1" * 16, items=(a_memory_id(9),))
+    past = past_of(
+        at(2, outcome=WOULD, packet=a_trace(1)),  # of a need: nothing to know
+        at(3, outcome=WOULD, packet=a_trace(2, items=(), context=context)),
+        at(4, kind=AuditKind.CLAIM, outcome="claimed", packet=a_trace(3, items=(), context=context)),
+        at(4, kind=AuditKind.DELIVERY, outcome="delivered", packet=a_trace(3, items=(), context=context)),
+        at(5),
+    )
+
+    told = [(one.kind, one.outcome, one.packet and one.packet.context) for one in past.entries()]
+    assert told[:-1] == [
+        (AuditKind.PASS, WOULD, context),
+        (AuditKind.CLAIM, "claimed", context),
+        (AuditKind.DELIVERY, "delivered", context),
+    ]

@@ -83,8 +83,11 @@ COVERED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "host.inbox",
             "host.levels",
             "host.checklist",
+            "host.provenance",
             "host.render",
             "host.frame",
+            "host.maintained",
+            "host.projection",
             "recall.activation",
         ),
     ),
@@ -98,7 +101,7 @@ FROZEN = {
     "lexical_pre_v1": "f085af5df332852f",
     "rank_pre_v3": "95051162be991941",
     "confidence_pre_v3": "de2d207dc0b88b6e",
-    "broker_pre_v3": "4b9065ec15624f56",
+    "broker_pre_v4": "29530052723718c7",
     "holdout_pre_v1": "33f1ea329aa2180c",
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 from governance.contracts import AuditEntry, AuditKind
 from host.contracts import Claimed, Reason, Rollout, Silence, Surface
-from host.stage import EMPTY, LONG_TEXTS
+from host.scenery import EMPTY, LONG_TEXTS
 from recall.contracts import EventEnvelope, EventType, Found, Ranked, Shown, SourceKind
 from tests.support.builders import a_call, a_candidate, a_failure, a_prompt, a_reply, a_result, a_start, an_event
 from tests.support.world import FAILURE, LESSON, World, a_world
@@ -131,7 +131,7 @@ async def test_a_fault_in_a_stage_is_a_silence_and_the_next_pass_works(
         raise RuntimeError("canary-of-a-fault")
 
     with monkeypatch.context() as patched:
-        patched.setattr("host.stage.rank", broken)
+        patched.setattr("host.scenery.rank", broken)
         failed = await last_pass(world, here(world, a_result(FAILURE, call_id="c1")))
     entry = await last_pass(world, here(world, a_result(FAILURE, call_id="c2")))
 
@@ -211,7 +211,7 @@ async def test_ranking_very_long_texts_leaves_everybody_else_his_turn(
 ) -> None:
     """Sixty records of sixteen thousand characters that say nearly the same took two seconds of everybody's time."""
     heard = threading.Event()
-    monkeypatch.setattr("host.stage.rank", lambda *_: Ranked(ranked=()) if heard.wait(5) else pytest.fail("alone"))
+    monkeypatch.setattr("host.scenery.rank", lambda *_: Ranked(ranked=()) if heard.wait(5) else pytest.fail("alone"))
     long = Found(candidates=(a_candidate("x" * (LONG_TEXTS + 1)),), arms=(), statistics=EMPTY, index_version="")
 
     ranking = asyncio.ensure_future(world.parts.host.stage.ranked(long, Shown(), world.clock.now()))

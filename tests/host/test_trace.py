@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governance.contracts import Action, AuditKind, Removal, Verdict
-from host.contracts import Decision, Intent, MemoryPacket, Pass, Reason, Silence
+from governance.contracts import Action, AuditKind, ContextTrace, Removal, Verdict
+from host.contracts import Context, Decision, Intent, MemoryPacket, Named, Pass, Reason, Silence
 from host.trace import Owner, about, of_event, of_feedback, of_packet, of_pass, summary, trigger_of
 from recall.contracts import ArmReport, Drop, Found, Ranked, Scored, SegmentKind, TermStatistics
 from tests.support.builders import a_cue, a_failure, a_memory_id, a_packet, a_scored, a_segment, an_item
@@ -290,3 +290,15 @@ def test_no_word_or_path_of_an_event_or_memory_is_in_an_entry_or_a_line_of_the_l
     assert CANARY not in told
     assert "/home" not in told
     assert all(trace.kept or trace.drop_reason for trace in entry.candidates)
+
+
+def test_a_packet_is_traced_with_what_it_says_of_the_runtime_context() -> None:
+    record = Named(memory_id=a_memory_id(9), record_digest="d" * 64)
+    context = Context(state="1" * 16, text="Kept in view: a secret title", records=(record,))
+
+    alone, beside = of_packet(a_packet(items=(), context=context)), of_packet(a_packet(context=context))
+
+    assert alone.context == beside.context == ContextTrace(state="1" * 16, items=(a_memory_id(9),))
+    assert (alone.alone, beside.alone, of_packet(a_packet()).alone) == (True, False, False)
+    assert alone.named == (a_memory_id(9),) and beside.named == (*beside.items, a_memory_id(9))
+    assert "secret" not in str(alone)

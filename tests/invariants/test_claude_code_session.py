@@ -34,8 +34,13 @@ async def test_a_recorded_conversation_is_kept_whole_in_order_and_once(tmp_path:
             reply = await claude.heard(json.dumps(payload | {"transcript_path": str(claude.transcript)}).encode())
             assert reply.result == b""  # nothing was remembered, nothing is said
 
-        events = await claude.events()
+        heard = await claude.events()
 
+    events = [(kind, told) for kind, told in heard if kind != EventType.SESSION_CLIENT]
+    assert [told for kind, told in heard if kind == EventType.SESSION_CLIENT] == [
+        {"version": "2.1.332"},
+        {"version": "2.1.332", "model": "claude-opus-5-5"},
+    ]
     assert [(kind, told.get("text", told.get("args", ""))[:40]) for kind, told in events] == [
         (EventType.SESSION_START, ""),
         (EventType.USER_MESSAGE, "Please check app.py using the project no"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from governance.contracts import AuditKind
-from host.capability import CAPABILITIES
+from host.capability import Capabilities, Evidence, Row
 from host.contracts import Claimed, Reason, Surface
 from host.homes import Homes
 from recall.contracts import ActivationLevel, EventEnvelope, RuntimeScope
@@ -28,11 +28,12 @@ def homes(tmp_path: Path) -> Homes:
 
 
 @pytest.fixture
-async def world(tmp_path: Path, homes: Homes, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
-    """With hosts that have no adapter yet, but could take a packet."""
-    for host in ("codex", "gemini-cli", "opencode", "a-new-product"):
-        monkeypatch.setitem(CAPABILITIES, host, a_capability(host=host))
+async def world(tmp_path: Path, homes: Homes) -> AsyncIterator[World]:
+    """With hosts that could take a packet anywhere, one of them new."""
+    hosts = ("claude-code", "codex", "gemini-cli", "opencode", "socket", "a-new-product")
+    rows = [Row(capability=a_capability(host=host), evidence=Evidence.RUN, lands="anywhere") for host in hosts]
     async with a_world(tmp_path / "data", homes=homes) as opened:
+        opened.parts.rollouts.capabilities = Capabilities(rows=rows)
         yield opened
 
 

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from governance.contracts import Stage
+from governance.lives import Life
 from host.clock import SetClock
 from host.contracts import Claimed, Rollout, Surface
 from host.holdout import HoldoutPolicy
@@ -23,6 +25,7 @@ from host.runtime import SESSION_SET, SessionRuntime
 from recall.contracts import Attention, EventEnvelope, EventType, MemoryKind
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_reply, a_result, a_start, an_event
 from tests.support.clock import START
+from tests.support.pins import set_pin
 from tests.support.reading import a_read, window
 from tests.support.world import World, a_world
 
@@ -37,6 +40,7 @@ LESSONS = (
     "helm upgrade kiwi-gateway fails with UPGRADE FAILED: timed out waiting until the kiwi-gateway token is rotated.",
 )
 PINNED = "Answer in British English."
+PROCEDURE = f"mem_{99:032x}"
 POLICY = Policy(holdout=HoldoutPolicy(share=0.3))
 # What a runtime holds that is no part of its past: locks and queues, and how far they were read.
 PASSING = frozenset(
@@ -195,6 +199,15 @@ class Agent:
         await self.world.parts.rollouts.set(runtime.scope.workspace, level, self.world.clock.now())
         await self.world.parts.claims.withdraw([runtime])
 
+    async def pins(self, number: int) -> None:
+        """What is kept in view changes: a lesson, or what was pinned from the first."""
+        memory_id = self.memories[number % len(self.memories)]
+        await set_pin(self.world, memory_id, pinned=number // 2 % 2 == 0, workspace=self.world.workspace())
+
+    async def moves_a_procedure(self, number: int) -> None:
+        life = Life(stage=(Stage.ACTIVE, Stage.DEPRECATED)[number % 2], since=self.world.clock.now(), reason="kept")
+        await self.world.parts.lives.move(PROCEDURE, life)
+
     async def mutes_one(self, number: int) -> None:
         memory_id = self.memories[number % len(self.memories)]
         await self.world.parts.marks.mute(memory_id, self.world.clock.now(), self.world.clock.now() + 60_000)
@@ -212,6 +225,8 @@ ACTS: list[Act] = [
     *[Agent.delivers] * 2,
     *[Agent.begins_anew, Agent.goes, Agent.ends, Agent.wishes, Agent.reads, Agent.releases, Agent.finds_it_said],
     *[Agent.waits, Agent.is_tuned, Agent.is_muted, Agent.is_rolled_out, Agent.mutes_one],
+    *[Agent.pins] * 3,
+    Agent.moves_a_procedure,
 ]
 
 
@@ -231,13 +246,15 @@ Script = Sequence[tuple[Act, int, Stop]]
 @asynccontextmanager
 async def an_agent(folder: Path, start: int = START) -> AsyncIterator[Agent]:
     async with a_world(folder, POLICY, clock=SetClock(start)) as world:
-        yield Agent(world, [f"mem_{number:032x}" for number in range(1, len(LESSONS) + 1)])
+        yield Agent(world, [f"mem_{number:032x}" for number in range(1, len(LESSONS) + 2)])
 
 
 async def prepared(agent: Agent) -> None:
     for text in LESSONS:
         await agent.world.remember(text)
     await agent.world.remember(PINNED, pinned=True)
+    procedure = {"title": "Ship it", "kind": MemoryKind.PROCEDURAL, "memory_id": PROCEDURE}
+    await agent.world.remember("Run `make ship`, then tag the release.", **procedure)
     await agent.say(a_start(workspace=agent.folder))
 
 
