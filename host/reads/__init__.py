@@ -6,7 +6,8 @@ line is understood (`shell`, `programs`), and its output is compared with the fi
 
 from host.reads.claude_code import claude_code_preview, claude_code_read, claude_code_shown
 from host.reads.codex import codex_shown
-from host.reads.gemini import gemini_output, gemini_shown
+from host.reads.gemini import gemini_failed, gemini_output, gemini_shown
+from host.reads.opencode import opencode_shown
 from host.reads.plain import plain_shown
 from host.reads.windows import window_bytes
 
@@ -15,8 +16,10 @@ __all__ = [
     "claude_code_read",
     "claude_code_shown",
     "codex_shown",
+    "gemini_failed",
     "gemini_output",
     "gemini_shown",
+    "opencode_shown",
     "plain_shown",
     "window_bytes",
 ]

@@ -54,6 +54,11 @@ def gemini_output(text: str) -> str:
     return _ended(text)[0]
 
 
+def gemini_failed(text: str) -> bool:
+    """Whether the notes behind a command's output say that the command failed."""
+    return _ended(text)[1]
+
+
 def _ended(text: str) -> tuple[str, bool]:
     """What a command printed, and whether the notes behind it say that it failed."""
     said = _OUTPUT.fullmatch(text)

@@ -163,7 +163,7 @@ class CodexReader:
 
     def _call(self, item: Record) -> Events:
         call_id = text_of(item, "call_id") or text_of(item, "id")
-        name = text_of(item, "name") or text_of(item, "type").removesuffix("_call")
+        name = words.called(item)
         given = item.get("arguments") or item.get("input") or item.get("action")
         payload = words.call_payload(name, given)
         self._calls[call_id] = {key: payload[key] for key in ("tool", "path", "nativeTool")}
@@ -177,7 +177,8 @@ class CodexReader:
         text, ok = words.outcome(output)
         told = self._outcomes.pop(call_id, None)
         images = words.images_of(output)
-        return self._result(call_id, text, ok and (told is None or told.ok), images)
+        went_well = told.ok if told is not None else not words.could_not_run(output)
+        return self._result(call_id, text, ok and went_well, images)
 
     def _finished(self, run: words.Finished) -> Events:
         """An event tells a tool's end. If the model made the call, the output that it saw comes later."""

@@ -124,12 +124,12 @@ class Thread:
 
     def _own(self, payload: Record, pause: Millis) -> bool:
         """Whether this record is the thread's own again: of a turn made after the thread was, or after a pause."""
-        turn, thread = _made(text_of(payload, "turn_id")), _made(self._thread)
+        turn, thread = made(text_of(payload, "turn_id")), made(self._thread)
         return 0 < thread < turn or (pause >= PAUSE and not 0 < turn < thread)
 
 
-def _made(uuid: str) -> Millis:
-    """The time that a UUID of version 7 carries; 0 for any other id."""
+def made(uuid: str) -> Millis:
+    """The time that a UUID of version 7 carries, in epoch milliseconds; 0 for any other id."""
     digits = uuid.replace("-", "")
     if len(digits) != 32 or digits[12] != "7":
         return 0

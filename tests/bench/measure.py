@@ -51,6 +51,29 @@ def timed(act: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
+def interval(values: Sequence[float]) -> str:
+    """A bootstrap 95 % interval of the median; for fewer than six values their whole range."""
+    ordered = sorted(values)
+    count = len(ordered)
+    if count < 6:
+        return f"{ordered[0]:.2f} … {ordered[-1]:.2f} (range)"
+    medians = [statistics.median(ordered[i] for i in picks) for picks in _resamples(count)]
+    return f"{percentile(medians, 0.025):.2f} … {percentile(medians, 0.975):.2f}"
+
+
+def _resamples(count: int, rounds: int = 2000) -> list[list[int]]:
+    """Bootstrap samples, the same at every run."""
+    state = 1
+    samples = []
+    for _ in range(rounds):
+        picks = []
+        for _ in range(count):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            picks.append((state >> 33) % count)
+        samples.append(picks)
+    return samples
+
+
 def noise() -> dict[str, Any]:
     """How steady this machine is right now: the same work again and again, and a durable commit of SQLite alone."""
 

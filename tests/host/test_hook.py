@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from host.client import DaemonAbsent, call_sync
-from host.namespace import env
-from host.sockets import Listener, bind
+from host.namespace import LATE_FILE, env
+from host.sockets import Listener, bind, is_stopped, leave_stopped
 from host.wire import Connections
 from tests.support.methods import FakeMethods, FakeShell
 
@@ -95,6 +96,26 @@ async def test_the_payload_arrives_as_it_was_whatever_its_lines(methods: FakeMet
     assert heard == [{"host": "claude-code", "payload": json.loads(START)}]
 
 
+@pytest.mark.parametrize(
+    ("said", "client"),
+    [("claude-code_2-1-332_harness", "claude-code_2-1-332_harness"), ('a"b\\ü c', "abc"), ("x" * 500, "x" * 100)],
+)
+async def test_what_the_product_calls_itself_goes_along(
+    methods: FakeMethods, folder: Path, said: str, client: str
+) -> None:
+    heard = []
+
+    async def hear(request: object, peer: object) -> object:
+        heard.append(json.loads(bytes(request.params)))  # type: ignore[attr-defined]  # a Request
+        return {"output": None}
+
+    methods.table["hook"] = hear
+
+    await asyncio.to_thread(lambda: run(folder, PROMPT, AI_AGENT=said))
+
+    assert heard == [{"host": "claude-code", "client": client, "payload": json.loads(PROMPT)}]
+
+
 @pytest.mark.parametrize("payload", [b"", b"  \n", b"not json", b'{"a":', b"{" + b"x" * 1_100_000 + b"}"])
 async def test_what_is_no_payload_is_silence(methods: FakeMethods, folder: Path, payload: bytes) -> None:
     assert (await asyncio.to_thread(run, folder, payload)).stdout == b""
@@ -157,8 +178,9 @@ def test_without_a_daemon_the_prompt_goes_through(run_dir: Path, daemon: str) ->
         b'{"jsonrpc":"2.0","id":1,"result":{"output":"text"}}\n',
         b'{"jsonrpc":"2.0","id":1,"result":{"output":{"half":1}',
         b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}\n',
+        b'{"jsonrpc":"2.0","id":1,"result":{"output":{"a":1}}}\n' * 2,
     ],
-    ids=["never", "closes", "garbage", "endless", "text", "half", "error"],
+    ids=["never", "closes", "garbage", "endless", "text", "half", "error", "two"],
 )
 def test_an_answer_that_makes_no_sense_is_silence(folder: Path, answer: bytes | None) -> None:
     """Case daemon-down-prompt-goes-through: accepts and never answers, answers garbage."""
@@ -181,6 +203,55 @@ def test_an_answer_that_makes_no_sense_is_silence(folder: Path, answer: bytes | 
     serving.join(5)
 
 
+def test_an_interrupt_at_the_terminal_ends_it_no_other_way(folder: Path) -> None:
+    """Ctrl-C is for the agent; whatever runs in its terminal gets it as well."""
+    listening = bind(folder / "s" / "d.sock")
+    listening.setblocking(True)
+    environment = {env("socket"): str(folder / "s" / "d.sock")}
+    words = [sys.executable, "-I", "-S", str(HOOK), "claude-code"]
+    with closing(listening), subprocess.Popen(words, stdin=-1, stdout=-1, stderr=-1, env=environment) as process:
+        assert process.stdin is not None
+        process.stdin.write(PROMPT)
+        process.stdin.close()
+        connected, _ = listening.accept()
+        with connected:
+            process.send_signal(signal.SIGINT)
+            connected.recv(65536)
+            connected.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"output":{"said":2}}}\n')
+            assert process.stdout is not None and process.stderr is not None
+            assert (process.stdout.read(), process.stderr.read()) == (b'{"said":2}\n', b"")
+    assert process.returncode == 0
+
+
+def test_a_daemon_that_hangs_is_waited_for_once(folder: Path) -> None:
+    """It is marked, and asked again once it has taken the mark away. A start asks it all the same."""
+    listening = bind(folder / "s" / "d.sock")
+    listening.setblocking(True)
+    asked = []
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                connected, _ = listening.accept()
+                with connected:
+                    asked.append(connected.recv(65536))
+                    while connected.recv(65536):
+                        pass
+
+    serving = threading.Thread(target=serve, daemon=True)
+    serving.start()
+    with closing(listening):
+        for payload in (PROMPT, PROMPT, START):
+            assert run(folder, payload).stdout == b""
+        assert (folder / "s" / LATE_FILE).exists()
+        assert [b"SessionStart" in one for one in asked] == [False, True]
+        (folder / "s" / LATE_FILE).unlink()
+        run(folder, PROMPT)
+        assert len(asked) == 3
+        listening.shutdown(2)
+    serving.join(5)
+
+
 # ------------------------------------------------------------------------------------------------------------ starting
 
 
@@ -198,17 +269,27 @@ def stand_in(run_dir: Path) -> Iterator[Path]:
         call_sync(run_dir / "s" / "d.sock", "shutdown")
 
 
-def started_by(stand_in: Path, run_dir: Path, payload: bytes) -> "subprocess.CompletedProcess[bytes]":
+def started_by(stand_in: Path, run_dir: Path, payload: bytes, *words: str) -> "subprocess.CompletedProcess[bytes]":
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.executable = {str(stand_in)!r}"
     places = {env("socket"): str(run_dir / "s" / "d.sock"), env("data"): str(run_dir / "data")}
     own = {"PATH": os.environ["PATH"], "HOME": str(run_dir), "A_SECRET_KEY": "canary"}
     return subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"{program}; from host import hook; hook.run()", "claude-code"],
+        [sys.executable, "-I", "-S", "-c", f"{program}; from host import hook; hook.run()", "claude-code", *words],
         input=payload,
         env=places | own,
         capture_output=True,
         timeout=20,
     )
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "sessionStart"])
+def test_every_products_word_for_a_start_is_understood(run_dir: Path, stand_in: Path, event: str) -> None:
+    started_by(stand_in, run_dir, json.dumps({"hook_event_name": event, "conversation_id": "c"}).encode())
+
+    while True:
+        with suppress(DaemonAbsent):
+            call_sync(run_dir / "s" / "d.sock", "health")
+            break
 
 
 def test_a_session_that_starts_without_a_daemon_starts_one(run_dir: Path, stand_in: Path) -> None:
@@ -233,3 +314,58 @@ def test_no_other_event_starts_one(run_dir: Path, stand_in: Path) -> None:
         assert started_by(stand_in, run_dir, payload).stdout == b""
 
     assert not (run_dir / "words").exists()
+
+
+@pytest.mark.parametrize("before", ["absent", "no folder", "stale"])
+def test_one_that_only_looks_starts_a_daemon_where_nobody_listens(run_dir: Path, stand_in: Path, before: str) -> None:
+    if before != "no folder":
+        (run_dir / "s").mkdir(0o700)
+    if before == "stale":
+        bind(run_dir / "s" / "d.sock").close()
+
+    done = started_by(stand_in, run_dir, PROMPT, "--start")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    while True:
+        with suppress(DaemonAbsent):
+            call_sync(run_dir / "s" / "d.sock", "health")
+            break
+    assert (run_dir / "words").read_text().splitlines() == ["-P -m host.daemon --background --revive", "/"]
+    (run_dir / "words").unlink()
+    assert started_by(stand_in, run_dir, PROMPT, "--start").stdout == b"", "nothing is asked of the one that is there"
+    assert not (run_dir / "words").exists()
+
+
+@pytest.mark.parametrize("before", ["hangs", "stopped", "open to others", "our own"])
+def test_one_that_only_looks_leaves_everything_else_as_it_is(folder: Path, stand_in: Path, before: str) -> None:
+    own = {env("internal"): "1"} if before == "our own" else {}
+    with closing(bind(folder / "s" / "d.sock")) as listening:
+        if before != "hangs":
+            listening.close()
+        if before == "stopped":
+            leave_stopped(folder / "s")
+        if before == "open to others":
+            (folder / "s").chmod(0o777)
+        assert run(folder, PROMPT, "claude-code", "--start", **own).stdout == b""
+        if before != "our own":
+            assert started_by(stand_in, folder, PROMPT, "--start").stdout == b""
+    (folder / "s").chmod(0o700)
+    assert not (folder / "words").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "starts"), [("startup", True), ("resume", True), ("clear", False), ("compact", False)]
+)
+def test_what_a_person_stopped_is_started_by_a_new_session_alone(
+    folder: Path, stand_in: Path, source: str, starts: bool
+) -> None:
+    leave_stopped(folder / "s")
+
+    started_by(stand_in, folder, json.dumps({"hook_event_name": "SessionStart", "source": source}).encode())
+
+    while starts:
+        with suppress(DaemonAbsent):
+            call_sync(folder / "s" / "d.sock", "health")
+            break
+    assert (folder / "words").exists() is starts
+    assert is_stopped(folder / "s") is not starts

@@ -97,3 +97,52 @@ def test_an_event_can_tell_a_whole_run(item: dict[str, object], name: str, ok: b
 def test_other_events_tell_no_run() -> None:
     assert words.finished({"type": "token_count"}) is None
     assert words.finished({"type": "exec_command_end"}) is None  # of no call
+
+
+@pytest.mark.parametrize(
+    ("hooked", "given", "called", "argued"),
+    [
+        ("Bash", {"command": "make"}, "exec_command", '{"cmd":"make","workdir":"/w","yield_time_ms":100}'),
+        ("Bash", {"command": "make -j"}, "shell", '{"command":["bash","-lc","make -j"],"timeout_ms":10}'),
+        ("apply_patch", {"command": "*** Update File: a.py\n-x"}, "apply_patch", "*** Update File: a.py\n-x"),
+        ("mcp__tides__table", {"b": 1, "a": "ä"}, "mcp__tides__table", '{"b": 1, "a": "ä"}'),
+        ("spawn_agent", {"message": "look", "agent_type": "x"}, "spawn_agent", '{"message":"look","agent_type":"x"}'),
+        ("view_image", {"path": "a.png"}, "view_image", '{"path":"a.png"}'),
+        ("a_tool_of_tomorrow", {"b": [1, {"c": None}]}, "a_tool_of_tomorrow", '{"b":[1,{"c":null}]}'),
+    ],
+)
+def test_a_call_reads_the_same_by_a_hook_and_in_a_rollout(
+    hooked: str, given: object, called: str, argued: object
+) -> None:
+    assert words.hooked_call(hooked, given) == words.hooked_call(called, argued)
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ({"type": "function_call", "name": "table", "namespace": "mcp__tides"}, "mcp__tides__table"),
+        ({"type": "function_call", "name": "spawn_agent", "namespace": "multi_agent_v1"}, "spawn_agent"),
+        ({"type": "local_shell_call"}, "local_shell"),
+    ],
+)
+def test_a_call_in_a_rollout_is_named_as_hooks_name_it(item: dict[str, object], name: str) -> None:
+    assert words.called(item) == name
+
+
+@pytest.mark.parametrize(
+    ("output", "running"),
+    [
+        ("Chunk ID: 1\nWall time: 0.3 seconds\nProcess running with session ID 7\nOutput:\nhalf\n", True),
+        ("Wall time: 0.3 seconds\nProcess exited with code 0\nOutput:\nProcess running with session ID 7\n", False),
+        ([{"type": "input_text", "text": "Wall time: 1 seconds\nOutput:"}], False),
+        (None, False),
+    ],
+)
+def test_a_command_that_goes_on_says_so_in_its_head(output: object, running: bool) -> None:
+    assert words.is_running(output) is running
+
+
+def test_a_look_at_a_command_types_nothing() -> None:
+    assert words.is_look("write_stdin", '{"session_id":7,"chars":""}')
+    assert not words.is_look("write_stdin", '{"session_id":7,"chars":"y"}')
+    assert not words.is_look("exec_command", '{"cmd":""}')
