@@ -9,9 +9,9 @@ import asyncio
 import msgspec
 
 from governance.contracts import Stage
-from governance.procedures import risk_of
+from governance.procedures import risk_of, written_risk
 from governance.promotion import FACT, PROCEDURE
-from governance.review import Act, ItemFlag, ItemKind, QueueItem, State, about
+from governance.review import EDITED, Act, ItemFlag, ItemKind, QueueItem, State, about
 from host.contracts import Reason
 from host.corrections import Corrections
 from host.errors import ProtocolFault
@@ -66,16 +66,21 @@ class Decisions:
         record, locator = found
         if act is Act.ARCHIVE:
             return await self._archived(item, record, locator, scope)
-        if not about(item, record.title, record.text):
+        if not (about(item, record.title, record.text) or _says_so(item, record)):
             problem = f"{record.memory_id} was changed since this was proposed."
             raise refusal("conflict", problem, "Look at it again: it says something else now.")
-        said = Words(text=text or record.text, title=record.title, tags=record.tags)
+        title = record.title
+        if item.target == EDITED and text is None:
+            text, title = item.text, item.title or None
+        said = Words(text=text or record.text, title=title, tags=record.tags)
         words = await asyncio.to_thread(cleaned, said)
         if text is not None:
             bounded(Words(text=text))
         wanted = msgspec.structs.replace(
             record,
             text=words.text if text is not None else record.text,
+            title=words.title if text is not None else record.title,
+            risk_level=record.risk_level if text is None else written_risk(record.kind, words.text, record.risk_level),
             flags=tuple(flag for flag in record.flags if flag not in CLEARED),
         )
         if text is not None and words.poisoned:
@@ -87,8 +92,9 @@ class Decisions:
     async def _archived(
         self, item: QueueItem, record: MemoryRecord, locator: MemoryLocator, scope: RuntimeScope
     ) -> Done:
-        """Put the memory away. A promotion that is not wanted leaves its memory as it is."""
-        if item.kind is not ItemKind.PROMOTION and record.status is not Status.ARCHIVED:
+        """Put the memory away. A promotion, or other words, that are not wanted leave their memory as it is."""
+        proposes = item.kind is ItemKind.PROMOTION or item.target == EDITED
+        if not proposes and record.status is not Status.ARCHIVED:
             if await self._written(msgspec.structs.replace(record, status=Status.ARCHIVED), locator, scope) is None:
                 await self._parts.marks.mute(record.memory_id, self._parts.clock.now())  # a file that is not ours
             await self._parts.claims.purge(record.memory_id, self._parts.sessions.known, Reason.MUTED)
@@ -166,6 +172,11 @@ class Decisions:
             if fault.kind == RefusalKind.READ_ONLY:
                 return None
             raise
+
+
+def _says_so(item: QueueItem, record: MemoryRecord) -> bool:
+    """Whether the memory says already what the item proposes: it was done, and not written down."""
+    return item.target == EDITED and (item.text, item.title) == (record.text, record.title or "")
 
 
 def _read_only(locator: MemoryLocator) -> Refused:

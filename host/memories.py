@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from governance.review import Principal
 from host.connection import Peer
 from host.contracts import Reason
 from host.forgetting import Forget
@@ -13,12 +14,14 @@ from host.memory_approve import Approve
 from host.memory_edit import Edit
 from host.memory_import import Import
 from host.memory_lint import Lint
+from host.memory_propose import Propose
 from host.memory_remember import Remember
 from host.memory_search import Search
 from host.memory_upkeep import Upkeep
 from host.mutes import Duration, until_of
 from host.parts import Parts
 from host.protocol import Request, decode_params
+from host.readable import withheld
 from host.verbs import Handler, Table, guarded, incomplete, noted, put, reach, still_let, visible
 from recall.contracts import (
     Flag,
@@ -42,6 +45,12 @@ class RecordParams(Frozen, frozen=True, kw_only=True):
     workspace: str = ""
 
 
+class GetParams(RecordParams, frozen=True, kw_only=True):
+    """`principal`: who asks; an agent reads what may be shown to it, and is told why the rest is not."""
+
+    principal: Principal = Principal.HUMAN
+
+
 class PinParams(RecordParams, frozen=True, kw_only=True):
     pinned: bool = True
 
@@ -54,7 +63,8 @@ class MuteParams(RecordParams, frozen=True, kw_only=True):
 
 
 class ListParams(Frozen, frozen=True, kw_only=True):
-    """`kinds` and what follows: only such records; empty or null: all."""
+    """`kinds` and what follows: only such records; empty or null: all. `principal`: who asks; an agent is given what
+    may be shown to it."""
 
     workspace: str = ""
     limit: int = 50
@@ -64,6 +74,7 @@ class ListParams(Frozen, frozen=True, kw_only=True):
     statuses: tuple[Status, ...] = ()
     pinned: bool | None = None
     muted: bool | None = None
+    principal: Principal = Principal.HUMAN
 
 
 class Page(Listed, frozen=True, kw_only=True):
@@ -73,7 +84,8 @@ class Page(Listed, frozen=True, kw_only=True):
 
 
 class Got(Frozen, frozen=True, kw_only=True):
-    """`sightings`: how often it was said, the first time included."""
+    """`sightings`: how often it was said, the first time included. `withheld`: the rule by which an agent may not read
+    it; the record's words are left out then."""
 
     record: MemoryRecord
     locator: MemoryLocator
@@ -81,6 +93,7 @@ class Got(Frozen, frozen=True, kw_only=True):
     muted_at: Millis | None
     sightings: int
     muted_until: Millis | None = None
+    withheld: str | None = None
 
 
 class Pinned(Frozen, frozen=True, kw_only=True):
@@ -117,6 +130,7 @@ class Memories:
             Search(parts),
             Remember(parts),
             Edit(parts),
+            Propose(parts),
             Approve(parts),
             Forget(parts),
             Import(parts),
@@ -126,12 +140,17 @@ class Memories:
         return guarded({**own, **{name: handler for verbs in others for name, handler in verbs.table().items()}})
 
     async def _get(self, request: Request, peer: Peer) -> Got:
-        params = decode_params(request, RecordParams)
-        record, locator = await visible(self._parts, params.memory_id, await reach(self._parts, params.workspace))
+        params = decode_params(request, GetParams)
+        scope = await reach(self._parts, params.workspace)
+        record, locator = await visible(self._parts, params.memory_id, scope)
         now, marks = self._parts.clock.now(), self._parts.marks
         shown, mute = marks.shown(record, now), marks.mute_of(record.memory_id, now)
+        against = None
+        if params.principal is not Principal.HUMAN:
+            against = (await withheld(self._parts, [record.memory_id], scope)).get(record.memory_id)
         return Got(
-            record=shown,
+            record=shown if against is None else msgspec.structs.replace(shown, text="", title=None, tags=()),
+            withheld=against,
             locator=locator,
             muted=Flag.MUTED in shown.flags,
             muted_at=None if mute is None else mute.since,
@@ -143,16 +162,26 @@ class Memories:
         params = decode_params(request, ListParams)
         scope = await reach(self._parts, params.workspace)
         limit = max(1, min(params.limit, MAX_LIST))
-        filtered = params.kinds or params.scopes or params.statuses or (params.pinned, params.muted) != (None, None)
+        agents = params.principal is not Principal.HUMAN
+        chosen = params.kinds or params.scopes or params.statuses or (params.pinned, params.muted) != (None, None)
         found: list[MemoryRecord] = []
         after = params.after
-        for _ in range(PAGES if filtered else 1):
+        for _ in range(PAGES if chosen or agents else 1):
             page = await self._parts.library.listed(scope, limit - len(found), after)
-            found += self._wanted(page.records, params)
+            found += await self._readable(self._wanted(page.records, params), params, scope)
             after = page.next
             if after is None or len(found) == limit:
                 break
         return Page(records=tuple(found), next=after, degraded=incomplete(self._parts, scope))
+
+    async def _readable(
+        self, records: list[MemoryRecord], params: ListParams, scope: RuntimeScope
+    ) -> list[MemoryRecord]:
+        """Those that the one who asks may read."""
+        if params.principal is Principal.HUMAN or not records:
+            return records
+        against = await withheld(self._parts, [record.memory_id for record in records], scope)
+        return [record for record in records if record.memory_id not in against]
 
     def _wanted(self, records: Sequence[MemoryRecord], params: ListParams) -> list[MemoryRecord]:
         now = self._parts.clock.now()

@@ -1,6 +1,9 @@
 """`memory.remember`: a person keeps something. What is said again is not kept twice, what says otherwise is
 named, and nothing is replaced that the person did not name. When the index cannot be asked, nothing is compared and
 everything is kept: a double is cheaper than a loss.
+
+What an agent keeps is marked as extracted, so that it comes unasked as a hint at most (formation.md 7.3). It cannot
+replace, pin, reach other workspaces, or bring back what a person said no to.
 """
 
 import asyncio
@@ -9,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from governance.procedures import written_risk
+from governance.review import Principal
 from host.connection import Peer
 from host.contesting import contest
 from host.contracts import Reason
@@ -55,7 +59,7 @@ MOST_SUPERSEDED = 16
 
 class RememberParams(Frozen, frozen=True, kw_only=True):
     """`supersedes`: records that the new one takes the place of. `anyway`: keep it though the same is there. `check`:
-    say what would happen, and write nothing."""
+    say what would happen, and write nothing. `principal`: who speaks; an agent may do less, and is believed less."""
 
     text: str
     workspace: str = ""
@@ -68,6 +72,7 @@ class RememberParams(Frozen, frozen=True, kw_only=True):
     supersedes: tuple[str, ...] = ()
     anyway: bool = False
     check: bool = False
+    principal: Principal = Principal.HUMAN
 
 
 class Otherwise(Frozen, frozen=True, kw_only=True):
@@ -107,12 +112,15 @@ class Remember:
 
     async def _remember(self, request: Request, peer: Peer) -> Remembered:
         params = decode_params(request, RememberParams)
+        _within_reach(params)
         said = Words(text=params.text, title=params.title, tags=params.tags)
         bounded(said)
         words = await clean(said)
         in_future(params.expires, self._parts.clock.now())
         scope = await reach(self._parts, params.workspace)
         root = own_root(self._parts, params.scope, scope)
+        if params.principal is not Principal.HUMAN:
+            await self._wanted(scope.workspace, words.text)
         async with self._parts.writing:
             replaced = await self._replaceable(params.supersedes, root, scope)
             beside = await self._neighbours.of(words, root.scope)
@@ -124,6 +132,13 @@ class Remember:
             if params.check:
                 return _remembered(words, updates)
             return await self._keep(params, words, root, (replaced, updates))
+
+    async def _wanted(self, workspace: str, text: str) -> None:
+        """Raises ProtocolFault for words that a person put away or had forgotten, here or everywhere."""
+        for where in (workspace, ""):
+            if await self._parts.queue.buried(where, text):
+                problem = "A person said no to these words here."
+                raise ProtocolFault("buried", problem, "If the user wants them again, the user can keep them.")
 
     async def _keep(
         self,
@@ -144,7 +159,7 @@ class Remember:
             title=words.title,
             tags=words.tags,
             flags=words.flags,
-            origin=Origin.USER,
+            origin=Origin.USER if params.principal is Principal.HUMAN else Origin.EXTRACTED,
             expires_at=params.expires,
             pinned=params.pinned,
             risk_level=written_risk(params.kind, words.text),
@@ -181,7 +196,7 @@ class Remember:
             muted=self._parts.marks.mute_of(record.memory_id, self._parts.clock.now()) is not None,
             corrected=record.memory_id in self._parts.marks.withheld([record.memory_id]),
         )
-        if params.check:
+        if params.check or params.principal is not Principal.HUMAN:  # that an agent says it again shows nothing
             return msgspec.structs.replace(answer, sightings=await self._parts.marks.sightings(record.memory_id))
         if params.pinned and not record.pinned:
             now = await put(self._parts, msgspec.structs.replace(record, pinned=True), locator, scope)
@@ -222,6 +237,20 @@ class Remember:
             done.append(record.memory_id)
         await noted(self._parts, "superseded", done)
         return done
+
+
+def _within_reach(params: RememberParams) -> None:
+    """Raises ProtocolFault for what only a person may ask."""
+    if params.principal is Principal.HUMAN:
+        return
+    for asked, what in (
+        (params.supersedes, "replaces another memory"),
+        (params.pinned, "pins a memory"),
+        (params.anyway, "keeps the same twice"),
+        (params.scope is not Scope.WORKSPACE, "keeps something for all workspaces"),
+    ):
+        if asked:
+            raise ProtocolFault("reviewer-kind", f"Only a person {what}.", "Leave it out, or ask the user to do it.")
 
 
 def _remembered(words: Clean, updates: Sequence[Candidate]) -> Remembered:

@@ -4,6 +4,8 @@ valid is hidden: not what was shown, not what says nearly the same, not what was
 
 from collections.abc import Mapping, Sequence
 
+from governance.review import Principal
+from host import readable
 from host.connection import Peer
 from host.parts import Parts
 from host.protocol import Request, decode_params
@@ -11,7 +13,7 @@ from host.verbs import Table, incomplete, reach
 from recall import survey
 from recall.analyzer import distinct
 from recall.associate import associate
-from recall.contracts import ArmReport, Cue, CuePart, Flag, Found, Frozen, RuntimeScope, ScopeRef, SourceName
+from recall.contracts import ArmReport, Cue, CuePart, Flag, Found, Frozen, Origin, RuntimeScope, ScopeRef, SourceName
 from recall.errors import IndexFault
 from recall.fusion import Fused, fuse
 from recall.lookup import View
@@ -25,15 +27,18 @@ ASKED_TERMS = 256  # of a query; a longer one is a text that was pasted
 
 
 class SearchParams(Frozen, frozen=True, kw_only=True):
+    """`principal`: who asks; an agent finds what may be shown to it."""
+
     query: str
     workspace: str = ""
     limit: int = 10
     explain: bool = False
+    principal: Principal = Principal.HUMAN
 
 
 class Hit(Frozen, frozen=True, kw_only=True, omit_defaults=True):
-    """One record found. `score` is the fused one, 0 to 1. The last three only when `explain` was asked: the query's
-    terms that it holds, and what each source said."""
+    """One record found. `score` is the fused one, 0 to 1; `origin`: who said it. The last three only when `explain` was
+    asked: the query's terms that it holds, and what each source said."""
 
     memory_id: str
     score: float
@@ -47,6 +52,7 @@ class Hit(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     flags: tuple[Flag, ...] = ()
     muted: bool = False
     pinned: bool = False
+    origin: Origin | None = None
     terms: tuple[str, ...] = ()
     scores: Mapping[str, float] = {}
     confidences: Mapping[str, float] = {}
@@ -103,6 +109,9 @@ class Search:
         fused, conflicts = fuse(found.candidates, self._parts.host.policy.rank.fusion)
         withheld = self._parts.marks.withheld(one.candidate.memory_id for one in fused)
         fused = [one for one in fused if _is_near(one) and one.candidate.memory_id not in withheld]
+        if params.principal is not Principal.HUMAN:
+            against = await readable.withheld(self._parts, [one.candidate.memory_id for one in fused], scope)
+            fused = [one for one in fused if one.candidate.memory_id not in against]
         fused.sort(key=lambda one: (-one.relevance, one.candidate.memory_id))
         asked = frozenset(found.statistics.counts) if params.explain else None
         return Hits(
@@ -140,6 +149,7 @@ class Search:
             flags=tuple(dict.fromkeys((*candidate.flags, *((Flag.MUTED,) if muted else ())))),
             muted=muted,
             pinned=candidate.pinned,
+            origin=candidate.origin,
             terms=() if asked is None else tuple(term for term in candidate.terms if term in asked),
             scores={} if asked is None else one.scores,
             confidences={} if asked is None else one.confidences,

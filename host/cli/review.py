@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from governance.contracts import Stage
-from governance.review import WAITING, Act, ItemFlag, ItemKind, Principal, QueueItem, State
+from governance.review import EDITED, REASON, WAITING, Act, ItemFlag, ItemKind, Principal, QueueItem, State
 from host.cli.link import ask, ask_running
 from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
 from host.cli.tables import one_line, print_table, when
@@ -29,6 +29,7 @@ WHY = {
     ItemFlag.HIGH_RISK: "can do harm",
     ItemFlag.DERIVED: "from what a tool or a page said",
     ItemFlag.CONFLICT: "says otherwise than another",
+    ItemFlag.UNWANTED: "to be forgotten, as an agent proposes",
 }
 BY = {Principal.HUMAN: "a person", Principal.AGENT: "an agent"}
 DONE = {State.KEPT: "Kept.", State.ARCHIVED: "Archived."}
@@ -145,11 +146,15 @@ def why(item: QueueItem) -> str:
     said = [WHY[flag] for flag in item.flags]
     if item.kind is ItemKind.PROMOTION:
         said.insert(0, f"could become {BECOMES.get(item.target, item.target)}")
+    if item.target == EDITED:
+        said.insert(0, "to be put into other words, as an agent proposes")
     return ", ".join(said) or "proposed"
 
 
 def words(found: Reviewed) -> str:
     """What the item says: its own words, or the memory's."""
+    if found.item.target == EDITED and found.item.text:
+        return f"{found.item.title}: {found.item.text}" if found.item.title else found.item.text
     if found.record is not None:
         return f"{found.record.title}: {found.record.text}" if found.record.title else found.record.text
     return found.item.text or ("the memory is gone" if found.item.record_id else "")
@@ -219,6 +224,9 @@ def _show(found: Reviewed) -> None:
     say(f"{item.item_id}  {item.kind}, {item.state}, proposed {when(item.created_at)}")
     verb = "waits" if item.state in WAITING else "came up"
     say(f"It {why(item)}." if item.kind is ItemKind.PROMOTION else f"It {verb} because it is {why(item)}.")
+    for cited in item.citations:
+        if cited.kind == REASON:
+            say(f"The reason it gave: {unbroken(cited.ref)}")
     if item.evidence:
         counts = item.evidence
         successes, corrections = counts.get("success", 0), counts.get("correction", 0)
@@ -237,6 +245,11 @@ def _show(found: Reviewed) -> None:
     if found.locator is not None:
         say(f"{unbroken(found.locator.source_file)}, line {found.locator.line_start}")
     say()
+    if item.target == EDITED and record is not None:
+        say("It says:")
+        say(f"{record.title}: {record.text}" if record.title else record.text)
+        say()
+        say("It would say:")
     say(words(found))
 
 

@@ -10,7 +10,7 @@ import pytest
 from host.memories import MAX_LIST
 from host.service import Service
 from recall.associate import Arm
-from recall.contracts import Candidate, Cue, Flag, Index, Source, SourceName, Status
+from recall.contracts import Candidate, Cue, Flag, Index, Origin, Source, SourceName, Status
 from recall.errors import ArmUnavailable
 from recall.fallback import Breaker
 from tests.support.asking import Asking
@@ -230,3 +230,15 @@ async def test_a_limit_out_of_range_is_brought_into_it(remora: Asking, folder: s
     assert len(await found(remora, "heron", folder, limit=limit)) == expected
     answer = await remora.ask("memory.list", workspace=folder, limit=limit)
     assert len(answer["records"]) == expected
+
+
+async def test_an_agent_finds_what_may_be_shown_to_it_and_reads_who_said_it(remora: Asking, folder: str) -> None:
+    open_to_it = await remora.world.remember("The heron gateway is in zone 3.", origin=Origin.EXTRACTED)
+    muted = await remora.world.remember("The heron gateway has a spare.")
+    await remora.ask("memory.mute", memoryId=muted, workspace=folder)
+
+    person = await remora.ask("memory.search", query="heron gateway", workspace=folder)
+    agent = await remora.ask("memory.search", query="heron gateway", workspace=folder, principal="agent")
+
+    assert {hit["memoryId"] for hit in person["hits"]} == {open_to_it, muted}
+    assert [(hit["memoryId"], hit["origin"]) for hit in agent["hits"]] == [(open_to_it, Origin.EXTRACTED)]

@@ -110,6 +110,21 @@ def test_an_item_is_shown_with_what_it_rests_on(monkeypatch: pytest.MonkeyPatch)
     assert result.output.endswith("\nRun the tests.\n")
 
 
+def test_what_an_agent_proposes_is_shown_beside_what_the_memory_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = {"kind": "reason", "ref": "It was\nmoved."}
+    one, gone = found("It is 1."), found("It is 1.", flags=["unwanted"], citations=[reason])
+    one["item"] |= {"flags": [], "target": "edited", "title": "Port", "text": "It is 2.", "citations": [reason]}
+    result, _ = run(monkeypatch, {"review.get": one}, ITEM)
+    assert "It waits because it is to be put into other words, as an agent proposes." in result.output
+    assert "The reason it gave: It was\\nmoved." in result.output
+    assert result.output.endswith("\nIt says:\nIt is 1.\n\nIt would say:\nPort: It is 2.\n")
+    result, _ = run(monkeypatch, {"review.get": gone}, ITEM)
+    assert "It waits because it is to be forgotten, as an agent proposes." in result.output
+    assert result.output.endswith("\n\nIt is 1.\n")
+    listed, _ = run(monkeypatch, {"review.list": {"items": [one]}})
+    assert listed.output.rstrip().endswith("to be put into other words, as an agent proposes  Port: It is 2.")
+
+
 def test_a_memory_cannot_act_upon_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     one = found("\x1b[2J\x1b]0;owned\x07 text‮")
     for arguments in ([ITEM], []):

@@ -1,0 +1,34 @@
+"""`mcp` is a plain front for the server's process."""
+
+import io
+
+import pytest
+from click.testing import CliRunner
+
+from host.cli import mcp
+from host.cli.main import main
+
+
+@pytest.mark.parametrize(("options", "debug"), [([], False), (["--debug"], True)])
+def test_it_serves_and_says_more_when_asked_to(
+    monkeypatch: pytest.MonkeyPatch, options: list[str], debug: bool
+) -> None:
+    served: list[bool] = []
+    monkeypatch.setattr(mcp, "run", lambda *, debug: served.append(debug))
+
+    done = CliRunner().invoke(main, [*options, "mcp"])
+
+    assert (done.exit_code, done.output, served) == (0, "", [debug])
+
+
+def test_a_person_at_a_terminal_is_told_what_it_waits_for_beside_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.BytesIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(mcp, "run", lambda *, debug: None)
+
+    done = CliRunner().invoke(main, ["mcp"], input=Terminal())
+
+    assert done.stdout == ""
+    assert done.stderr == "This waits for an MCP client. Agent products start it by themselves; Ctrl-C ends it.\n"
