@@ -6,6 +6,9 @@ standard library.
         if done.packet:
             ...  # put done.packet.rendered into the next request, then:
             await client.delivered(done)
+
+A connection ends with its daemon, and a fault is raised. A program that must notice neither has a `Companion`
+(`host/inprocess/companion.py`).
 """
 
 import asyncio
@@ -29,6 +32,7 @@ T = TypeVar("T")
 ANSWER_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 5.0
 WAIT_MS = 150
+HOST = "socket"  # a program of one's own
 NOTICES = 1024  # that wait to be read; the connection stands still above it
 
 
@@ -169,10 +173,13 @@ class Client:
         surface: str | None = None,
         wait_ms: int = WAIT_MS,
         request_id: str | None = None,
+        host: str = HOST,
     ) -> Stepped:
-        """Report what happened; with a surface, also ask what should enter the next request there."""
-        claim = {"surface": surface, "waitMs": wait_ms, "requestId": request_id} if surface else None
-        params: dict[str, object] = {"events": events, "claim": claim} if claim else {"events": events}
+        """Report what happened; with a surface, also ask what should enter the next request there. `host`: what the
+        agent runs in, by the name that the daemon's table has for it."""
+        params: dict[str, object] = {"events": events, "host": host}
+        if surface:
+            params["claim"] = {"surface": surface, "waitMs": wait_ms, "requestId": request_id}
         done = await self.call_as(Stepped, "step", params)
         return msgspec.structs.replace(done, owner=_owner(events[-1]))
 
@@ -295,10 +302,11 @@ def _absent(path: Path | str, error: OSError) -> DaemonAbsent:
 
 def _check_folder(path: Path | str) -> None:
     folder = Path(path).parent
+    is_there = folder.exists()  # asked first: a daemon that is starting makes it at any moment
     problem = folder_problem(str(folder), os.getuid())
     if problem is None:
         return
-    if not folder.exists():
+    if not is_there:
         raise DaemonAbsent(f"No daemon answers at {path}.", f"Start it with `{SCRIPT} start`.")
     raise SocketFault(f"The socket folder {folder} is not safe: {problem}.", "Give it to yourself with mode 0700.")
 

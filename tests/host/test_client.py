@@ -100,10 +100,17 @@ async def test_a_step_reports_claims_and_settles(client: Client, methods: Steppi
 
 async def test_a_step_without_a_surface_claims_nothing(client: Client, methods: Stepping) -> None:
     done = await client.step([{"sessionId": "s", "agentId": "a"}])
+    assert methods.params["step"]["host"] == "socket"
     await client.delivered(done)
 
     assert (done.packet, done.reason, done.owner) == (None, "none-pending", ("s", "a"))
     assert "claim" not in methods.params["step"] and "inbox.delivered" not in methods.params
+
+
+async def test_a_step_says_what_the_agent_runs_in(client: Client, methods: Stepping) -> None:
+    await client.step([a_prompt("hi")], surface="pre-step", host="langchain")
+
+    assert methods.params["step"]["host"] == "langchain"
 
 
 async def test_notifications_come_until_the_connection_ends(client: Client, methods: Stepping) -> None:
