@@ -1,33 +1,43 @@
-"""`init`: connects an agent product to the daemon through its own settings, and takes the connection back.
+"""`init`: connects agent products to the daemon through their own settings, and takes the connection back.
 
-Nothing is written before the difference was shown and agreed to. What other tools wrote stays byte for byte.
+Nothing is written before it was said which files change and how, and agreed to; then all of it or nothing. Every line
+is shown on demand. What other tools wrote stays byte for byte.
 """
 
 import math
-import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from host.cli.link import paths
-from host.cli.output import existing_workspace_option, json_option, say, show_json
-from host.config import Paths, ensure_port, http_token, load
+from host.cli.answers import Health
+from host.cli.codex_hooks import Consent, offer_trust
+from host.cli.init_answers import Outcome, show, tell
+from host.cli.init_summary import summary
+from host.cli.link import ask_running, keeps_ours, paths
+from host.cli.output import existing_workspace_option, json_option, say
+from host.client import DaemonAbsent
+from host.config import Config, Paths, environment, load, make_folders
+from host.doctor.checks import hampered
+from host.doctor.scene import settings_only
 from host.errors import RemoraError
-from host.namespace import REPOSITORY_FOLDER, SCRIPT
-from host.setup import claude_code, settings_file
+from host.homes import homes_of
+from host.namespace import REPOSITORY_FOLDER
+from host.setup import REGISTRARS, codex, settings_file
 from host.setup.config_file import with_setting
-from host.setup.exclude import exclude_path, with_line, without_line
+from host.setup.edits import Edit, Edits, Folder
+from host.setup.gather import Gathered, Scene, connect, connected, take_back
+from host.setup.port import Door, door
+from host.setup.records import Records
+from host.setup.registrar import LEVELS, Places
+from host.setup.wanted import wanted
+from host.sockets import start_anew
 from recall.workspace import repository_root
 
-HOOK = Path(__file__).parents[1] / "hook.py"
-HOLDOUT = (
-    "To measure what it does, remora can keep back a share of what it would hand over, chosen by chance, and compare "
-    "what happens with and without. Pinned and risky memories, and what you ask for, are never kept back; 0 means none."
-)
+QUESTION = "Write this? [y/N, d shows every line]"
 
 
 class Share(click.FloatRange):
@@ -47,109 +57,166 @@ SHARE = Share(0, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
-    """What will be written: a settings file (`after` None: it goes), and a memory folder that comes or goes."""
+class Task:
+    """What this run is about."""
 
-    settings: Path
-    before: str | None
-    after: str | None
-    folder: Path | None
-    secrets: tuple[str, ...]
-    exclude: Path | None = None  # git's private list, so that the settings with their token are not committed
-    listed: tuple[str | None, str | None] = (None, None)  # its text before and after
-    config: Path | None = None  # our own configuration, when an answer is to be kept in it
-    setting: tuple[str | None, str | None] = (None, None)
-
-    @property
-    def connects(self) -> bool:
-        """Whether anything of the product's connection changes, and not only our own configuration."""
-        return self.folder is not None or self.before != self.after or self.listed[0] != self.listed[1]
-
-    @property
-    def differs(self) -> bool:
-        return self.connects or self.setting[0] != self.setting[1]
-
-    def shown(self) -> str:
-        """The difference, with secrets left out."""
-        shown = settings_file.diff(self.settings, self.before, self.after, self.secrets)
-        if self.exclude is not None:
-            shown += settings_file.diff(self.exclude, *self.listed)
-        if self.config is not None:
-            shown += settings_file.diff(self.config, *self.setting)
-        return shown
+    where: Paths
+    config: Config
+    scene: Scene
+    hosts: tuple[str, ...]
+    remove: bool
+    yes: bool
+    diff: bool
+    as_json: bool
 
 
 @click.command()
 @click.option(
     "--host",
-    "product",
-    type=click.Choice(["claude-code"]),
-    default="claude-code",
-    show_default=True,
-    help="Which product.",
+    "hosts",
+    type=click.Choice(list(REGISTRARS)),
+    multiple=True,
+    help="Which product; can be given again.  [default: those that are found]",
 )
-@click.option(
-    "--level", type=click.Choice(["project", "user"]), default="project", show_default=True, help="Whose settings."
-)
+@click.option("--level", type=click.Choice(LEVELS), default="project", show_default=True, help="Whose settings.")
 @existing_workspace_option
 @click.option("--holdout", type=SHARE, help="Share of packets to keep back and measure, 0 to 0.5.")
+@click.option("--trust-hooks", is_flag=True, help="Have Codex trust our hooks, without a question.")
 @click.option("--remove", is_flag=True, help="Take back what was written.")
+@click.option("--diff", is_flag=True, help="Show every line that is written.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def init(product: str, level: str, workspace: Path, holdout: float | None, **how: bool) -> None:
+def init(hosts: tuple[str, ...], workspace: Path, holdout: float | None, **how: Any) -> None:
     """Connect an agent product to the daemon.
 
-    Shows what it will write, and asks. Running it again changes nothing.
+    Says what it will write, and asks. Running it again changes nothing, or brings up to date what has moved.
 
     \b
     Examples:
-      remora-pre init --host claude-code
-      remora-pre init --host claude-code --holdout 0.1
-      remora-pre init --host claude-code --remove
+      remora-pre init
+      remora-pre init --host claude-code --host codex --level user
+      remora-pre init --diff
+      remora-pre init --remove
     """
-    remove, as_json = how["remove"], how["as_json"]
-    if remove and holdout is not None:
-        raise click.UsageError("--holdout is no part of taking back: change it in the configuration.")
-    repository = repository_root(str(workspace.resolve())) or workspace.resolve()
-    change = _change(level, repository, paths(), remove)
-    if holdout is None and change.differs and not remove and not how["yes"]:
-        holdout = _asked(paths(), as_json)
+    if how["remove"] and (holdout is not None or how["trust_hooks"]):
+        raise click.UsageError("--holdout and --trust-hooks are no part of taking back.")
+    task = _task(hosts, workspace, how)
+    gathered, edits, opened = _gathered(task)
     if holdout is not None:
-        change = _with_holdout(change, paths(), holdout)
-    differs = change.differs
-    if differs and not as_json:
-        say(change.shown())
-        if change.folder is not None:
-            say(f"{'remove' if remove else 'create'} the folder {change.folder}")
-    if differs and not how["yes"] and not _answered(click.confirm, "Write this?", err=as_json):
-        raise RemoraError("Nothing was written.")
-    if differs:
-        _write(change, remove)
-    if as_json:
-        answer = {"changed": differs, "settings": str(change.settings), "level": level, "host": product}
-        show_json(answer if holdout is None else answer | {"holdout": holdout})
-    elif not differs:
-        say("Nothing to change.")
-    else:
-        _tell(change, remove)
+        edits = _with_holdout(edits, task.where, holdout)
+    if edits.differs:
+        _agree(task, edits, gathered, opened)
+        make_folders(task.where)
+        edits.write(task.scene.records)
+    if not task.remove:
+        start_anew(task.where.socket.parent)  # connected anew: what was stopped may start by itself again
+    done = Outcome(task.scene, task.hosts, gathered, edits, opened, task.remove, holdout)
+    if not task.as_json:
+        tell(done)
+        for line in () if task.remove else _hampered(task, gathered):
+            say(line)
+    trusted = None
+    if codex.HOST in task.hosts and not task.remove:
+        consent = Consent(granted=how["trust_hooks"], asks=not task.yes and not task.as_json, quiet=task.as_json)
+        changed = any(edit.differs and edit.holds == "hooks" and edit.host == codex.HOST for edit in edits.files)
+        trusted = offer_trust(task.scene, changed, consent)
+    if task.as_json:
+        show(done, trusted)
 
 
-def _tell(change: Change, remove: bool) -> None:
-    """What was done, and what comes next."""
-    if change.connects:
-        say("Taken back." if remove else f"Done. Start a new session, then look with: {SCRIPT} audit follow")
-    if change.config is not None:
-        say(f"What is kept back changes with the daemon's next start: {SCRIPT} stop ends the one that runs.")
+def _task(hosts: Sequence[str], workspace: Path, how: dict[str, Any]) -> Task:
+    """Raises RemoraError when there is nothing to connect."""
+    folder = workspace.resolve()
+    repository = repository_root(str(folder))
+    if repository is None and folder == Path.home().resolve() and how["level"] == "project":
+        raise RemoraError("Your home folder is no project.", "Go to one, or connect all projects with --level user.")
+    if homes_of(environment()) is None:  # settings would go below the current folder, where no product looks
+        raise RemoraError("There is no home folder: HOME is no absolute path.", "Set HOME, then try again.")
+    where = paths()
+    config = load(where)
+    places = Places(home=Path.home(), repository=repository or folder, environ=environment())
+    scene = Scene(level=how["level"], places=places, records=Records(where.state / "settings"), http=config.daemon.http)
+    chosen = tuple(dict.fromkeys(hosts))
+    if not chosen:
+        chosen = connected(scene) if how["remove"] else _found(places)
+    asked = {option: how[option] for option in ("remove", "yes", "diff", "as_json")}
+    return Task(where=where, config=config, scene=scene, hosts=chosen, **asked)
 
 
-def _asked(where: Paths, as_json: bool) -> float | None:
-    """The user's answer; None when a share is set already, or stays at the default."""
-    if load(where).evaluation.holdout:
+def _found(places: Places) -> tuple[str, ...]:
+    found = tuple(host for host, registrar in REGISTRARS.items() if registrar.detect(places, shutil.which))
+    if not found:
+        titles = ", ".join(registrar.TITLE for registrar in REGISTRARS.values())
+        raise RemoraError(f"None of {titles} was found here.", "Name what you use, such as: --host claude-code")
+    return found
+
+
+def _gathered(task: Task) -> tuple[Gathered, Edits, Door | None]:
+    """What would be written. Raises ConfigFault."""
+    folder = task.scene.places.repository / REPOSITORY_FOLDER / "memory"
+    if task.remove:
+        gathered = take_back(task.hosts, task.scene)
+        others = set(connected(task.scene)) - set(task.hosts)  # whose memories these are as well
+        empty = task.scene.level == "project" and not others and folder.is_dir() and not any(folder.iterdir())
+        goes = Folder(path=folder, makes=False) if empty else None
+        return gathered, Edits(files=gathered.edits, folder=goes, secrets=gathered.secrets), None
+    opened = door(task.where, task.config, _listens())
+    gathered = connect(task.hosts, task.scene, wanted(task.where, opened.port, opened.token))
+    missing = task.scene.level == "project" and not folder.exists()
+    writes = missing or any(edit.differs for edit in gathered.edits)
+    edits = Edits(
+        files=gathered.edits,
+        folder=Folder(path=folder, makes=True) if missing else None,
+        secrets=(opened.token, *gathered.secrets),
+        also=(opened.keep(task.where),) if opened.old or (opened.new and writes) else (),
+    )
+    return gathered, edits, opened
+
+
+def _listens() -> bool | None:
+    """Whether a daemon of ours holds the port; None when none runs."""
+    try:
+        health = ask_running("health", {}, Health)
+    except DaemonAbsent:
         return None
-    click.echo(HOLDOUT, err=as_json)
-    text = "Share to keep back, 0 to 0.5"
-    answer: float = _answered(click.prompt, text, type=SHARE, default=0.0, err=as_json)
-    return answer or None
+    except RemoraError:
+        return True  # it runs, and cannot say
+    return keeps_ours(health) and bytes(health.parts.get("http", b"")) == b'"ok"'
+
+
+def _agree(task: Task, edits: Edits, gathered: Gathered, opened: Door | None) -> None:
+    """Say all of it, and ask. Ends the program on a no. Raises ConfigFault when it cannot be written."""
+    if not (task.as_json and task.yes):
+        for line in summary(task.scene, task.hosts, gathered, edits, opened):
+            say(line, err=task.as_json)
+    if task.diff:
+        say(edits.shown(), err=task.as_json)
+    edits.check()
+    if not task.yes and not _consents(edits, task.as_json):
+        say("Nothing was written.", err=task.as_json)
+        raise click.exceptions.Exit(1)
+
+
+def _consents(edits: Edits, err: bool) -> bool:
+    """Whether the user agrees, who may look at every line first. Raises RemoraError without an answer."""
+    while True:
+        answer: str = _answered(click.prompt, QUESTION, default="n", show_default=False, err=err)
+        match answer.strip().lower():
+            case "y" | "yes":
+                return True
+            case "n" | "no":
+                return False
+            case "d" | "diff":
+                say(edits.shown(), err=err)
+
+
+def _hampered(task: Task, gathered: Gathered) -> Iterator[str]:
+    """What keeps the hooks from running though they are there. What `tell` says of a file is not said again."""
+    told = {str(one.path) for one in gathered.unread}
+    places = task.scene.places
+    for one in hampered(settings_only(places.environ, places.repository, task.config), task.hosts):
+        if one.where not in told:
+            yield f"{one.what} {one.todo}"
 
 
 def _answered(ask: Callable[..., Any], *about: Any, **how: Any) -> Any:
@@ -161,71 +228,18 @@ def _answered(ask: Callable[..., Any], *about: Any, **how: Any) -> Any:
         raise RemoraError("Nothing was written, as there was no answer.", "A script says --yes.") from None
 
 
-def _with_holdout(change: Change, where: Paths, share: float) -> Change:
-    """The change with the share in our own configuration, if it says otherwise. Raises ConfigFault."""
+def _with_holdout(edits: Edits, where: Paths, share: float) -> Edits:
+    """With the share in our own configuration, if it says otherwise. Raises ConfigFault."""
     if load(where).evaluation.holdout == share:
-        return change
+        return edits
     before = settings_file.read(where.config_file)
     after = with_setting(before, "evaluation", "holdout", share)
-    return replace(change, config=where.config_file, setting=(before, after))
-
-
-def _change(level: str, repository: Path, where: Paths, remove: bool) -> Change:
-    settings = claude_code.settings_path(level, repository, Path.home())
-    before = settings_file.read(settings)
-    folder = repository / REPOSITORY_FOLDER / "memory"
-    token = http_token(where)
-    exclude = exclude_path(repository) if level == "project" else None
-    listed = None if exclude is None else settings_file.read(exclude)
-    pattern = f"/{settings.relative_to(repository)}" if exclude is not None else ""
-    if remove:
-        after = None if before is None else claude_code.remove(before)
-        empty = folder.is_dir() and not any(folder.iterdir())
-        return Change(
-            settings=settings,
-            before=before,
-            after=after,
-            folder=folder if empty else None,
-            secrets=(token,),
-            exclude=exclude,
-            listed=(listed, without_line(listed, pattern)),
-        )
-    wanted = claude_code.Wanted(python=sys.executable, hook=str(HOOK), port=ensure_port(where), token=token)
-    after = claude_code.plan(before, wanted)
-    missing = level == "project" and not folder.exists()
-    return Change(
-        settings=settings,
+    mode = settings_file.mode_of(where.config_file)
+    edit = Edit(
+        path=where.config_file,
         before=before,
         after=after,
-        folder=folder if missing else None,
-        secrets=(token,),
-        exclude=exclude,
-        listed=(listed, listed if exclude is None else with_line(listed, pattern)),
+        mode=mode if mode is not None else settings_file.NEW_MODE,
+        holds="configuration",
     )
-
-
-def _write(change: Change, remove: bool) -> None:
-    """All of it or, when a file cannot be written, nothing. The hooks come last and go first: they switch it on."""
-    if remove:
-        settings_file.write(change.settings, change.after, 0o600)
-        settings_file.replace(change.exclude, *change.listed)
-        _remove_folder(change.folder)
-        return
-    with ExitStack() as undo:
-        for file, (before, after) in ((change.config, change.setting), (change.exclude, change.listed)):
-            settings_file.replace(file, before, after)
-            undo.callback(settings_file.replace, file, after, before)
-        if change.folder is not None:
-            change.folder.mkdir(parents=True)
-            undo.callback(_remove_folder, change.folder)
-        if change.before != change.after:
-            settings_file.write(change.settings, change.after, 0o600)
-        undo.pop_all()
-
-
-def _remove_folder(folder: Path | None) -> None:
-    """The memory folder, and the one around it if nothing else is in there."""
-    if folder is not None:
-        folder.rmdir()
-        if not any(folder.parent.iterdir()):
-            folder.parent.rmdir()
+    return replace(edits, files=(edit, *edits.files))

@@ -1,23 +1,23 @@
-"""Claude Code's settings: our hooks put in, brought up to date, and taken back (pure text to text).
+"""Claude Code's settings: our hooks and our MCP server (pure text to text).
 
-One command hook at SessionStart, which takes no other kind and starts the daemon; http hooks on loopback for the rest.
-Every entry of ours carries a mark: our name, and the outermost container that we had to make for it. So a removal
-finds exactly what was written, whatever was added around it since, and leaves no empty container of ours behind.
+A command hook at SessionStart, which takes no http hook, starts the daemon; http hooks on loopback do the rest, but for
+SessionEnd, whose failing http hook would be shown to the user. An http hook that finds nobody is shown at every step:
+so a second hook at each prompt, for which nobody waits, has a daemon that died back. The settings are strict JSON: with
+a comment in them Claude Code reads nothing of them.
 """
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
-from host.errors import ConfigFault
-from host.namespace import name
-from host.setup.json_text import Node, cut, insert, scan
-from recall.contracts import Frozen
+from host.setup.hook_groups import BACKGROUND, HEADER, Hook, Hooks, shell
+from host.setup.json_entries import JsonFile
+from host.setup.registrar import STRICT, Level, Places, SettingsFile, Wanted, Which, evidence
+from host.setup.server_entry import Server, ServerEntry, stdio
 
-HEADER = "X-" + name().title()
 HOST = "claude-code"
-START_EVENT = "SessionStart"
-EVENTS = (
+TITLE = "Claude Code"
+START_EVENT, END_EVENT = "SessionStart", "SessionEnd"
+REVIVES = "UserPromptSubmit" + BACKGROUND
+TOLD = (
     START_EVENT,
     "UserPromptSubmit",
     "PostToolUse",
@@ -28,76 +28,53 @@ EVENTS = (
     "SubagentStop",
     "PreCompact",
     "PostCompact",
-    "SessionEnd",
+    "PostModelSwitch",
+    END_EVENT,
 )
-HTTP_SECONDS = 1  # after which the agent goes on without us
-START_SECONDS = 5  # starts the daemon when there is none
-MADE = ("group", "event", "hooks", "file")  # what an entry needed to be made, from the inside out
+EVENTS = (*TOLD, REVIVES)
+HTTP_SECONDS = 0.5  # after which the agent goes on without us
+COMMAND_SECONDS = {START_EVENT: 5, END_EVENT: 1, REVIVES: 5}  # the first starts the daemon when there is none
 
 
-class Wanted(Frozen, frozen=True, kw_only=True):
-    """What the hooks must say: the interpreter and hook client (absolute paths), the daemon's port and bearer token."""
-
-    python: str
-    hook: str
-    port: int
-    token: str
+def detect(places: Places, which: Which) -> tuple[str, ...]:
+    """See Registrar."""
+    return evidence(which, "claude", _folder(places))
 
 
-def settings_path(level: str, repository: Path, home: Path) -> Path:
-    """The settings file of a level: `project`, private to this user and not committed, or `user`."""
-    return home / ".claude" / "settings.json" if level == "user" else repository / ".claude" / "settings.local.json"
+def files(level: Level, places: Places) -> tuple[SettingsFile, ...]:
+    """See Registrar. At project level the settings that are private to this user, and are not for git."""
+    project = level == "project"
+    moved = bool(places.environ.get("CLAUDE_CONFIG_DIR"))
+    state = _folder(places) / ".claude.json" if moved else places.home / ".claude.json"
+    return (
+        SERVERS.at(places.repository / ".mcp.json" if project else state, "mcp", refuses=STRICT),
+        HOOKS.at(settings_path(level, places), "hooks", private=True, refuses=STRICT),
+    )
 
 
-def plan(text: str | None, wanted: Wanted) -> str:
-    """`text` with our hooks in it, everything else as it was. Text that has them already comes back unchanged.
-
-    None or blank text is a new file. Raises ConfigFault when the text is not strict JSON or has other shapes.
-    """
-    if text is None or not text.strip():
-        return _with_hooks("{}\n", wanted, "file")
-    present = list(_ours(text))
-    current = all(ours.hook == _hook(ours.event, wanted, ours.mark) for ours in present)
-    if current and sorted(ours.event for ours in present) == sorted(EVENTS):
-        return text
-    cleared = remove(text)
-    return _with_hooks("{}\n", wanted, "file") if cleared is None else _with_hooks(cleared, wanted, "hooks")
+def notes(level: Level, places: Places) -> tuple[str, ...]:
+    """See Registrar."""
+    if level == "user":
+        return ()
+    return ("Claude Code asks at its next start whether it may use the MCP server of this project's .mcp.json.",)
 
 
-def remove(text: str) -> str | None:
-    """`text` without our hooks and the containers made for them. None: the file was ours alone.
-
-    Raises ConfigFault when the text is not strict JSON or has other shapes.
-    """
-    marks: set[str] = set()
-    while (ours := next(_ours(text), None)) is not None:
-        marks.add(ours.mark)
-        text = _without(text, ours)
-    return None if "file" in marks and not _tree(text).items else text
+def settings_path(level: Level, places: Places) -> Path:
+    """The file of the hooks."""
+    if level == "user":
+        return _folder(places) / "settings.json"
+    return places.repository / ".claude" / "settings.local.json"
 
 
-def installed(text: str | None) -> tuple[str, ...]:
-    """The events for which our hooks are in `text`, in file order."""
-    return tuple(ours.event for ours in _ours(text)) if text and text.strip() else ()
+def _folder(places: Places) -> Path:
+    return places.folder("CLAUDE_CONFIG_DIR", ".claude")
 
 
-class Ours(Frozen, frozen=True, kw_only=True):
-    """One hook of ours in a text, with the way to it: each container, and the number of the next in it.
-
-    `mark`: the outermost container that was made for it, one of MADE.
-    """
-
-    event: str
-    hook: object
-    mark: str
-    way: tuple[tuple[Node, int], ...]  # root, hooks, the event's groups, the group's entries
-
-
-def _hook(event: str, wanted: Wanted, mark: str) -> dict[str, object]:
-    """An entry. Our mark is the last argument of a command, or a header: both are what the host takes."""
-    if event == START_EVENT:
-        arguments = ["-I", "-S", wanted.hook, HOST, f"{name()}:{mark}"]
-        return {"type": "command", "command": wanted.python, "args": arguments, "timeout": START_SECONDS}
+def _hook(event: str, wanted: Wanted, mark: str) -> Hook:
+    if event in COMMAND_SECONDS:
+        line = shell(HOST, wanted, mark, starts=event == START_EVENT, revives=event == REVIVES)
+        hook: Hook = {"type": "command", "command": line, "timeout": COMMAND_SECONDS[event]}
+        return {**hook, "async": True} if event == REVIVES else hook
     return {
         "type": "http",
         "url": f"http://127.0.0.1:{wanted.port}/hook/{HOST}",
@@ -106,69 +83,9 @@ def _hook(event: str, wanted: Wanted, mark: str) -> dict[str, object]:
     }
 
 
-def _mark_of(hook: object) -> str | None:
-    match hook:
-        case {"type": "command", "args": [*_, str(last)]} if last.startswith(f"{name()}:"):
-            return last.removeprefix(f"{name()}:")
-        case {"type": "http", "headers": {**headers}} if isinstance(mark := headers.get(HEADER), str):
-            return mark
-    return None
+def _server(wanted: Wanted, mark: str) -> Server:
+    return {"type": "stdio", **stdio(wanted, mark)}
 
 
-def _ours(text: str) -> Iterator[Ours]:
-    """Our hooks in file order."""
-    tree = _tree(text)
-    place, hooks = tree.at("hooks"), tree.member("hooks")
-    if place is None or hooks is None:
-        return
-    for number, member in enumerate(hooks.items):
-        for group, element in enumerate(member.value.items):
-            entries = element.value.member("hooks")
-            if entries is None:
-                continue
-            for entry, item in enumerate(entries.items):
-                hook = json.loads(text[item.value.start : item.value.end])
-                if (mark := _mark_of(hook)) is not None:
-                    way = ((tree, place), (hooks, number), (member.value, group), (entries, entry))
-                    yield Ours(event=member.key or "", hook=hook, mark=mark, way=way)
-
-
-def _with_hooks(text: str, wanted: Wanted, mark: str) -> str:
-    """`text`, which holds none of our hooks, with all of them. `mark`: what is made when there is no `hooks` yet."""
-    for event in EVENTS:
-        hooks = _tree(text).member("hooks")
-        if hooks is None:
-            every = {each: [{"hooks": [_hook(each, wanted, mark)]}] for each in EVENTS}
-            return insert(text, _tree(text), every, "hooks")
-        groups = hooks.member(event)
-        made = {"hooks": [_hook(event, wanted, "event" if groups is None else "group")]}
-        text = insert(text, hooks, [made], event) if groups is None else insert(text, groups, made)
-    return text
-
-
-def _without(text: str, ours: Ours) -> str:
-    """`text` without one hook, and without the outermost container that was made for it and holds nothing else."""
-    root, hooks, groups, entries = ours.way
-    for (container, number), made_inside in ((entries, "entry"), (groups, "group"), (hooks, "event")):
-        if len(container.items) > 1 or ours.mark == made_inside:
-            return cut(text, container, number)
-    return cut(text, *root)
-
-
-def _tree(text: str) -> Node:
-    """The tree of a settings text whose hooks have the shape that the host takes."""
-    try:
-        tree = scan(text)
-    except ValueError as error:
-        raise ConfigFault(
-            f"The settings are not strict JSON: {error}.",
-            "Take comments and trailing commas out, or add the hooks by hand as the documentation shows.",
-        ) from error
-    hooks = tree.member("hooks")
-    groups = [item.value for item in hooks.items] if hooks is not None else []
-    shapes = [(tree, "{"), *([(hooks, "{")] if hooks is not None else []), *((group, "[") for group in groups)]
-    if any(node.opened != opened for node, opened in shapes):
-        raise ConfigFault(
-            "The settings' `hooks` is not an object of lists.", "Repair it; the host ignores it as it is."
-        )
-    return tree
+HOOKS = JsonFile(kinds=(Hooks(events=EVENTS, hook=_hook),))
+SERVERS = JsonFile(kinds=(ServerEntry(under="mcpServers", server=_server),))

@@ -1,122 +1,86 @@
-"""Claude Code's settings: our hooks go in, are brought up to date, and come out without a trace."""
+"""Claude Code's settings: which hooks, of which kind, and in which files."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from host.errors import ConfigFault
 from host.namespace import name
-from host.setup.claude_code import EVENTS, HEADER, Wanted, installed, plan, remove, settings_path
+from host.setup.claude_code import EVENTS, HOOKS, REVIVES, SERVERS, TOLD, detect, files, notes
+from host.setup.hook_groups import HEADER
+from host.setup.registrar import STRICT
+from tests.support.settings import WANTED, places
 
-WANTED = Wanted(python="/venv/bin/python", hook="/venv/host/hook.py", port=4711, token="a-token")
-FOREIGN = """{
-\t"zeta": 1,
-\t"permissions": {"allow": ["Bash(make *)"]},
-\t"hooks": {
-\t\t"Stop": [
-\t\t\t{"matcher": "", "hooks": [{"type": "command", "command": "notify"}]}
-\t\t],
-\t\t"PreToolUse": []
-\t},
-\t"alpha": "zürich \\u00fc"
-}
-"""
-TEXTS = {
-    "foreign hooks, tabs": FOREIGN,
-    "no final newline": FOREIGN.rstrip("\n"),
-    "carriage returns": FOREIGN.replace("\n", "\r\n"),
-    "byte order mark": "\ufeff" + FOREIGN,
-    "empty object": "{}\n",
-    "empty object with space": "{\n\n}",
-    "empty hooks": '{"hooks":{}}',
-    "empty event": '{\n  "hooks": {\n    "Stop": []\n  }\n}\n',
-    "no hooks": '{\n    "model": "opus"\n}\n',
-    "one line": '{"model":"opus","hooks":{"Stop":[{"hooks":[]}]}}',
-}
-EVERY_TEXT = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+COMMANDS = {"SessionStart": 5, "SessionEnd": 1}
 
 
-def settings(text: str | None) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((text or "").removeprefix("\ufeff"))
-    return loaded
+def hooks() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(HOOKS.plan(None, WANTED))["hooks"]
+    return found
 
 
-def test_a_new_file_holds_one_command_hook_and_http_hooks_with_the_token() -> None:
-    hooks = settings(plan(None, WANTED))["hooks"]
+def test_the_start_and_the_end_are_commands_and_the_rest_http_hooks_with_the_token() -> None:
+    assert tuple(hooks()) == TOLD
+    for event, groups in hooks().items():
+        (hook,) = groups[0]["hooks"]
+        assert "async" not in hook
+        if event in COMMANDS:
+            assert (hook["type"], WANTED.tools.hook in hook["command"]) == ("command", event == "SessionStart")
+            assert "exit 0" in hook["command"] and hook["timeout"] == COMMANDS[event]  # of a removed one, too
+        else:
+            assert (hook["type"], hook["url"]) == ("http", "http://127.0.0.1:4711/hook/claude-code")
+            assert hook["headers"]["Authorization"] == f"Bearer {WANTED.token}"
+            assert 0 < hook["timeout"] <= 1
+    assert "PreToolUse" not in hooks()
 
-    assert tuple(hooks) == EVENTS
-    (start,) = hooks["SessionStart"][0]["hooks"]
-    assert (start["type"], start["command"]) == ("command", "/venv/bin/python")
-    assert start["args"][:4] == ["-I", "-S", "/venv/host/hook.py", "claude-code"]  # no shell reads the paths
-    for event in EVENTS[1:]:
-        (hook,) = hooks[event][0]["hooks"]
-        assert (hook["type"], hook["url"]) == ("http", "http://127.0.0.1:4711/hook/claude-code")
-        assert hook["headers"]["Authorization"] == "Bearer a-token"
-        assert 0 < hook["timeout"] <= 2
-    assert "PreToolUse" not in hooks
+
+def test_a_second_hook_at_a_prompt_has_the_daemon_back_and_nobody_waits_for_it() -> None:
+    more = {event: groups[1:] for event, groups in hooks().items() if len(groups) > 1}
+
+    ((group,),) = more.values()
+    (hook,) = group["hooks"]
+    assert (list(more), EVENTS) == (["UserPromptSubmit"], (*TOLD, REVIVES))
+    assert (hook["type"], hook["async"], hook["timeout"]) == ("command", True, 5)
+    assert f"{WANTED.tools.python} -I -S {WANTED.tools.hook} claude-code --start" in hook["command"]
+
+
+def test_settings_without_the_second_hook_get_it_and_keep_the_rest() -> None:
+    """As an earlier version wrote them."""
+    earlier = json.loads(HOOKS.plan('{"model": "opus"}', WANTED))
+    del earlier["hooks"]["UserPromptSubmit"][1]
+    earlier["hooks"]["UserPromptSubmit"].append({"hooks": [{"type": "command", "command": "theirs", "async": True}]})
+    assert {e.what for e in HOOKS.installed(json.dumps(earlier), WANTED)} == set(TOLD)
+
+    planned = HOOKS.plan(json.dumps(earlier), WANTED)
+
+    assert {e.what: e.current for e in HOOKS.installed(planned, WANTED)} == dict.fromkeys(EVENTS, True)
+    assert planned.count("theirs") == 1 and "theirs" in (HOOKS.remove(planned) or "")
 
 
 def test_every_entry_carries_our_name() -> None:
-    hooks = settings(plan(None, WANTED))["hooks"]
-    marks = [json.dumps(hooks[event]).lower() for event in EVENTS]
-    assert all(name() in mark for mark in marks)
+    assert all(name() in json.dumps(groups).lower() for groups in hooks().values())
     assert HEADER.lower().endswith(name())
 
 
-@EVERY_TEXT
-def test_foreign_settings_stay_as_they_are_and_come_back_byte_for_byte(text: str) -> None:
-    planned = plan(text, WANTED)
-
-    assert sorted(installed(planned)) == sorted(EVENTS)
-    before, after = settings(text), settings(planned)
-    assert {key: after[key] for key in before if key != "hooks"} == {k: v for k, v in before.items() if k != "hooks"}
-    for event, groups in before.get("hooks", {}).items():
-        assert after["hooks"][event][: len(groups)] == groups
-    assert remove(planned) == text
-
-
-@EVERY_TEXT
-def test_foreign_lines_are_not_rewritten(text: str) -> None:
-    planned = plan(text, WANTED)
-    place = 0
-    for character in text:  # the old text is a subsequence of the new
-        place = planned.index(character, place) + 1
-
-
-@EVERY_TEXT
-def test_planning_again_changes_nothing(text: str) -> None:
-    planned = plan(text, WANTED)
-    assert plan(planned, WANTED) == planned
-
-
-@EVERY_TEXT
-@pytest.mark.parametrize("change", [{"port": 5000}, {"token": "other"}, {"python": "/new/python"}])
-def test_a_changed_port_token_or_path_is_brought_up_to_date(text: str, change: dict[str, object]) -> None:
-    other = msgspec.structs.replace(WANTED, **change)
-
-    updated = plan(plan(text, WANTED), other)
-
-    assert updated == plan(text, other)
-    assert remove(updated) == text
-
-
-def test_a_file_of_ours_alone_goes_whole() -> None:
-    assert remove(plan(None, WANTED)) is None
-    assert remove(plan(" \n", WANTED)) is None
+def test_the_server_is_one_of_ours() -> None:
+    (server,) = json.loads(SERVERS.plan(None, WANTED))["mcpServers"].items()
+    assert server == (
+        name(),
+        {"type": "stdio", "command": WANTED.script, "args": ["mcp"], "env": {"REMORA_PRE_ENTRY": "file"}},
+    )
 
 
 def test_what_was_added_around_ours_since_stays() -> None:
-    grown = settings(plan(None, WANTED))
+    grown = json.loads(HOOKS.plan(None, WANTED))
     theirs = {"type": "command", "command": "theirs"}
     grown["model"] = "opus"
     grown["hooks"]["Stop"].append({"hooks": [theirs]})
     grown["hooks"]["SessionEnd"][0]["hooks"].insert(0, theirs)
     grown["hooks"]["Notification"] = [{"hooks": [theirs]}]
 
-    left = settings(remove(json.dumps(grown, indent=2)))
+    left = json.loads(HOOKS.remove(json.dumps(grown, indent=2)) or "")
 
     assert left == {
         "hooks": {
@@ -128,59 +92,52 @@ def test_what_was_added_around_ours_since_stays() -> None:
     }
 
 
-def test_a_missing_entry_is_put_back() -> None:
-    partial = settings(plan(FOREIGN, WANTED))
+def test_a_missing_entry_is_put_back_and_a_doubled_one_becomes_one() -> None:
+    planned = HOOKS.plan('{"model": "opus"}', WANTED)
+    partial = json.loads(planned)
     del partial["hooks"]["PostToolBatch"]
-    repaired = plan(json.dumps(partial), WANTED)
-    assert sorted(installed(repaired)) == sorted(EVENTS)
+    partial["hooks"]["Stop"] *= 2
 
+    repaired = HOOKS.plan(json.dumps(partial), WANTED)
 
-def test_hooks_of_others_are_not_ours() -> None:
-    theirs = {
-        "hooks": {
-            "Stop": [
-                {
-                    "hooks": [
-                        {
-                            "type": "http",
-                            "url": "http://127.0.0.1:4711/hook/claude-code",
-                            "headers": {"X-Other": "file"},
-                        }
-                    ]
-                },
-                {"hooks": [{"type": "command", "command": "python", "args": ["hook.py", "claude-code"]}, "odd", 5]},
-                "odd",
-            ]
-        }
-    }
-    text = json.dumps(theirs)
-    assert installed(text) == ()
-    assert remove(text) == text
+    assert sorted(entry.what for entry in HOOKS.installed(repaired, WANTED)) == sorted(EVENTS)
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('{"a": 1,}', "not strict JSON"),
-        ("// mine\n{}", "not strict JSON"),
-        ('{"a": 1} // mine', "not strict JSON"),
-        ("[]", "not an object of lists"),
-        ('{"hooks": []}', "not an object of lists"),
-        ('{"hooks": null}', "not an object of lists"),
-        ('{"hooks": {"Stop": {}}}', "not an object of lists"),
+        ('{"hooks": []}', "`hooks` in the settings is no object"),
+        ('{"hooks": null}', "`hooks` in the settings is no object"),
+        ('{"hooks": {"Stop": {}}}', "`hooks.Stop` in the settings is no list"),
     ],
 )
-def test_settings_that_cannot_be_edited_safely_are_refused(text: str, problem: str) -> None:
-    for act in (lambda: plan(text, WANTED), lambda: remove(text)):
-        with pytest.raises(ConfigFault, match=problem) as caught:
-            act()
-        assert caught.value.next_step
+def test_hooks_of_another_shape_are_refused(text: str, problem: str) -> None:
+    with pytest.raises(ConfigFault, match=problem):
+        HOOKS.plan(text, WANTED)
 
 
-def test_nothing_is_installed_in_nothing() -> None:
-    assert installed(None) == installed("") == installed("{}") == ()
+def test_each_level_has_its_files() -> None:
+    where = places(Path("/x"))
+    assert [str(file.path) for file in files("project", where)] == [
+        "/x/shop/.mcp.json",
+        "/x/shop/.claude/settings.local.json",
+    ]
+    assert [str(file.path) for file in files("user", where)] == [
+        "/x/home/.claude.json",
+        "/x/home/.claude/settings.json",
+    ]
+    moved = places(Path("/x"), CLAUDE_CONFIG_DIR="/moved")
+    assert [str(file.path) for file in files("user", moved)] == ["/moved/.claude.json", "/moved/settings.json"]
+    assert all(file.refuses == STRICT for file in files("user", where))
 
 
-def test_each_level_has_its_file() -> None:
-    assert settings_path("project", Path("/r"), Path("/h")) == Path("/r/.claude/settings.local.json")
-    assert settings_path("user", Path("/r"), Path("/h")) == Path("/h/.claude/settings.json")
+def test_it_is_found_by_its_program_and_its_folder(tmp_path: Path) -> None:
+    where = places(tmp_path)
+    assert detect(where, lambda program: None) == ()
+    assert detect(where, lambda program: f"/bin/{program}") == ("claude is /bin/claude",)
+    (where.home / ".claude").mkdir(parents=True)
+    assert detect(where, lambda program: None) == (f"{where.home / '.claude'} exists",)
+
+
+def test_at_project_level_the_user_is_told_of_the_question() -> None:
+    assert any(".mcp.json" in note for note in notes("project", places())) and notes("user", places()) == ()

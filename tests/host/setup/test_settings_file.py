@@ -1,5 +1,8 @@
-"""Settings files: read as they are, written whole or not at all, with a backup while ours is in."""
+"""Files of other products: read as they are, written whole or not at all, and through links."""
 
+import os
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,24 +11,19 @@ from host.errors import ConfigFault
 from host.namespace import name
 from host.setup import settings_file
 
-OURS = f'{{"x": "{name()}"}}\n'
-
 
 def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def backup_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{name()}.bak")
-
-
 def test_a_file_is_read_byte_for_byte(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
-    assert settings_file.read(file) is None
+    assert settings_file.read(file) is None and settings_file.mode_of(file) is None
 
     file.write_bytes('\ufeff{"a":\r\n 1}'.encode())
 
     assert settings_file.read(file) == '\ufeff{"a":\r\n 1}'
+    assert settings_file.mode_of(file) == mode(file)
 
 
 def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
@@ -33,141 +31,172 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe{}")
     with pytest.raises(ConfigFault, match="not UTF-8"):
         settings_file.read(file)
-    with pytest.raises(ConfigFault, match="cannot be read"):
+    with pytest.raises(ConfigFault, match="but a folder"):
         settings_file.read(tmp_path)
+    assert settings_file.read(file / "below") is None
 
 
-def test_a_new_file_is_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    file = tmp_path / ".claude" / "settings.local.json"
+def special(folder: Path, kind: str) -> Path:
+    """What is no plain file, and can be made without rights."""
+    path = folder / kind
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(os.path.relpath(path))
+    return path
 
-    settings_file.write(file, OURS)
 
-    assert (file.read_text(), mode(file)) == (OURS, 0o600)
-    assert list(file.parent.iterdir()) == [file]
+@pytest.mark.parametrize("linked", [False, True], ids=["itself", "a link"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_what_is_no_plain_file_is_refused_at_once_and_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, linked: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
+    path = special(tmp_path, kind)
+    if linked:
+        (tmp_path / "settings.json").symlink_to(path)
+        path = tmp_path / "settings.json"
+    before = path.stat()
+
+    for act in (settings_file.read, settings_file.check_writable):
+        with pytest.raises(ConfigFault, match=f"no plain file but a {kind}") as caught:
+            act(path)
+        assert str(path) in caught.value.problem and caught.value.next_step
+    if kind != "device":  # a test that fails must not replace one
+        for text in ("{}", None):
+            with pytest.raises(ConfigFault, match="no plain file"):
+                settings_file.put(path, text)
+    assert (path.stat().st_ino, path.stat().st_mode) == (before.st_ino, before.st_mode)
 
 
-def test_an_existing_file_keeps_its_past_and_with_our_token_in_it_is_private(tmp_path: Path) -> None:
+def test_what_is_too_large_for_settings_is_refused_before_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
-    file.write_bytes(b'{"a": 1}\r\n')
-    file.chmod(0o644)
-
-    settings_file.write(file, OURS)
-    settings_file.write(file, OURS + "\n")
-
-    assert mode(file) == 0o600
-    assert backup_of(file).read_bytes() == b'{"a": 1}\r\n'  # from before our first change
-    assert mode(backup_of(file)) == 0o600
+    with file.open("wb") as made:
+        made.truncate(settings_file.MOST_BYTES)
+    assert len(settings_file.read(file) or "") == settings_file.MOST_BYTES
+    with file.open("ab") as made:
+        made.write(b" ")
+    with pytest.raises(ConfigFault, match="has 8 MiB"):
+        settings_file.read(file)
 
 
-@pytest.mark.parametrize(
-    ("before", "text", "after"),
-    [(0o644, OURS, 0o600), (0o640, OURS, 0o600), (0o400, OURS, 0o400), (0o644, "{}\n", 0o644), (0o755, "{}\n", 0o755)],
-)
-def test_a_mode_is_narrowed_for_a_token_and_else_kept(tmp_path: Path, before: int, text: str, after: int) -> None:
+def test_a_file_is_written_at_its_mode_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
-    file.write_text("{}\n\n")
-    file.chmod(before)
 
-    settings_file.write(file, text)
+    settings_file.put(file, "one\r\n", 0o600)
+    assert (file.read_bytes(), mode(file)) == (b"one\r\n", 0o600)
 
-    assert mode(file) == after
-
-
-def test_taking_ours_out_takes_the_backup_along(tmp_path: Path) -> None:
-    file = tmp_path / "settings.json"
-    file.write_text("{}\n")
-    settings_file.write(file, OURS)
-    assert backup_of(file).exists()
-
-    settings_file.write(file, "{}\n")
-
+    settings_file.put(file, "two", 0o640)
+    assert (file.read_bytes(), mode(file)) == (b"two", 0o640)
     assert list(tmp_path.iterdir()) == [file]
 
-
-def test_a_file_that_was_ours_alone_goes_with_its_empty_folder(tmp_path: Path) -> None:
-    file = tmp_path / ".claude" / "settings.local.json"
-    settings_file.write(file, OURS)
-
-    settings_file.write(file, None)
-
+    settings_file.put(file, None)
+    settings_file.put(file, None)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_with_other_files_stays(tmp_path: Path) -> None:
-    file = tmp_path / ".claude" / "settings.local.json"
-    settings_file.write(file, OURS)
-    (file.parent / "agents").mkdir()
-
-    settings_file.write(file, None)
-
-    assert [path.name for path in file.parent.iterdir()] == ["agents"]
-
-
-def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
-    target = tmp_path / "dotfiles.json"
-    target.write_text("{}\n")
-    link = tmp_path / "settings.json"
+def test_a_link_stays_and_what_it_names_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "dotfiles" / "settings.json", tmp_path / "settings.json"
+    target.parent.mkdir()
+    target.write_text("old")
     link.symlink_to(target)
 
-    settings_file.write(link, OURS)
+    settings_file.put(link, "new", 0o600)
 
-    assert link.is_symlink()
-    assert target.read_text() == OURS
-
-
-def test_a_file_that_is_none_of_ours_is_rewritten_with_its_mode_and_without_a_backup(tmp_path: Path) -> None:
-    file = tmp_path / "info" / "exclude"
-    settings_file.rewrite(file, "first\n")
-    file.chmod(0o640)
-
-    settings_file.rewrite(file, OURS)
-
-    assert (file.read_text(), mode(file)) == (OURS, 0o640)
-    assert list(file.parent.iterdir()) == [file]
+    assert link.is_symlink() and target.read_text() == "new" and mode(target) == 0o600
+    assert f"{link} -> {target}" in settings_file.diff(link, "old", "new")
 
 
-def test_an_interrupted_earlier_write_is_no_obstacle(tmp_path: Path) -> None:
-    file = tmp_path / "settings.json"
-    (tmp_path / f".settings.json.{name()}.tmp").write_text("half")
+def test_a_link_to_nothing_stays_and_its_target_is_made(tmp_path: Path) -> None:
+    target, link = tmp_path / "elsewhere" / "settings.json", tmp_path / "settings.json"
+    link.symlink_to(target)
 
-    settings_file.write(file, OURS)
+    made = settings_file.make_folders(link)
+    settings_file.put(link, "new")
+    assert (made, link.is_symlink(), target.read_text()) == ((target.parent,), True, "new")
 
-    assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
+    settings_file.put(link, None)
+    settings_file.remove_folders(made)
+    assert link.is_symlink() and not target.parent.exists()
 
 
-def test_a_folder_that_is_none_is_explained(tmp_path: Path) -> None:
-    (tmp_path / ".claude").write_text("a file")
+def test_folders_are_made_and_removed_as_far_as_they_are_ours(tmp_path: Path) -> None:
+    made = settings_file.make_folders(tmp_path / "a" / "b" / "settings.json")
+    assert made == (tmp_path / "a", tmp_path / "a" / "b")
+    assert settings_file.make_folders(tmp_path / "a" / "b" / "settings.json") == ()
+
+    (tmp_path / "a" / "theirs").touch()
+    settings_file.remove_folders(made)
+
+    assert (tmp_path / "a" / "theirs").exists() and not (tmp_path / "a" / "b").exists()
+
+
+@pytest.mark.parametrize("read_only", ["file", "folder"])
+def test_what_is_read_only_is_refused_with_a_way_out(tmp_path: Path, read_only: str) -> None:
+    file = tmp_path / "folder" / "settings.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    settings_file.check_writable(file)
+    settings_file.check_writable(tmp_path / "folder" / "new" / "settings.json")
+    (file if read_only == "file" else file.parent).chmod(0o444 if read_only == "file" else 0o555)
+
+    with pytest.raises(ConfigFault, match="read-only") as caught:
+        settings_file.check_writable(file)
+
+    assert caught.value.next_step
+    file.parent.chmod(0o755)
+
+
+def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".claude").write_text("")
+    with pytest.raises(ConfigFault, match="is no folder"):
+        settings_file.check_writable(tmp_path / ".claude" / "settings.json")
     with pytest.raises(ConfigFault, match="cannot be written"):
-        settings_file.write(tmp_path / ".claude" / "settings.json", OURS)
+        settings_file.make_folders(tmp_path / ".claude" / "deeper" / "settings.json")
 
 
-def test_the_difference_is_shown_without_secrets(tmp_path: Path) -> None:
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "settings.json"
-    shown = settings_file.diff(file, '{"a": 1}\n', '{"a": 1, "token": "abc123"}', ("abc123", ""))
-    assert "abc123" not in shown
-    assert f'+{{"a": 1, "token": "{settings_file.HIDDEN}"}}' in shown
-    assert shown.startswith(f"--- {file}\n+++ {file}\n")
+    file.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ConfigFault, match="No space left"):
+        settings_file.put(file, "new")
+
+    assert file.read_text() == "old" and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_draft_of_a_killed_run_is_no_obstacle(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True).stdout.strip()
+    for draft in ("tmp", f"{gone}.tmp", f"{os.getpid()}.tmp", "99999999999999999999.tmp"):
+        (tmp_path / f".settings.json.{name()}.{draft}").write_text("half")
+
+    settings_file.put(file, "whole")
+
+    assert file.read_text() == "whole" and list(tmp_path.iterdir()) == [file]
+
+
+def test_the_draft_of_another_run_at_work_is_left_to_it(tmp_path: Path) -> None:
+    file, draft = tmp_path / "settings.json", tmp_path / f".settings.json.{name()}.{os.getppid()}.tmp"
+    draft.write_text("half")
+
+    settings_file.put(file, "whole")
+
+    assert (file.read_text(), draft.read_text()) == ("whole", "half")
+
+
+def test_the_difference_hides_secrets_and_tells_of_a_missing_line_end(tmp_path: Path) -> None:
+    shown = settings_file.diff(tmp_path / "s.json", "a", "a\nsecret-token\n", ["secret-token", ""])
+
+    assert "secret-token" not in shown and settings_file.HIDDEN in shown
     assert "\\ No newline at end of file" in shown
-
-
-def test_a_file_that_comes_or_goes_is_shown_as_such(tmp_path: Path) -> None:
-    assert "--- /dev/null" in settings_file.diff(tmp_path, None, "{}\n")
-    assert "+++ /dev/null" in settings_file.diff(tmp_path, "{}\n", None)
-    assert settings_file.diff(tmp_path, "{}\n", "{}\n") == ""
-
-
-def test_a_text_is_put_in_anothers_place_and_back(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-
-    settings_file.replace(None, None, "x")
-    settings_file.replace(file, None, None)
-    assert not file.exists()
-    settings_file.replace(file, None, "x = 1\n")
-    assert file.read_text() == "x = 1\n"
-    settings_file.replace(file, "x = 1\n", None)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_cannot_be_taken_away_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ConfigFault, match="cannot be written"):
-        settings_file.replace(tmp_path, "x", None)
+    assert "/dev/null" in settings_file.diff(tmp_path / "s.json", None, "a\n")
