@@ -1,9 +1,7 @@
 """A host's hook call: understood by its adapter, its events stored, its answer claimed and, once written, delivered."""
 
-import asyncio
-from collections import OrderedDict
+import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -11,49 +9,44 @@ from host.adapters import ADAPTERS, Adapter
 from host.claims import Ask
 from host.connection import Reply
 from host.contracts import Claimed, Heard, Surface
+from host.ears import Ears, source
 from host.errors import ProtocolFault
 from host.parts import Parts
 from host.payloads import mend
 from host.protocol import Request, decode_params
-from host.runtime import MAIN_AGENT, SessionRuntime
+from host.runtime import SessionRuntime
 from host.steps import STEP_END
-from host.transcripts import OVERHEARERS, Overhears
-from host.transcripts.tail import Tail, advance, begin
-from recall.contracts import Channel, EventEnvelope, EventPayload, Frozen, SourceKind
+from host.transcripts.records import Place
+from host.transcripts.records import client as spoken_by
+from recall.contracts import Channel, EventEnvelope, Frozen, SourceKind
 
-WAIT_MS = 150
-TAIL_BACK = 256 * 1024
-TAILS_KEPT = 256
+WAIT_MS = 250  # for a pass to end: the agent waits, but only while one runs
 
-_payload = msgspec.json.Decoder(EventPayload)
+_CLIENT = re.compile(r"([a-z][a-z-]*)_(\d+(?:-\d+)+)(?![\d-])")  # the product and its version
 
 
 class HookParams(Frozen, frozen=True, kw_only=True):
+    """`client`: what the product calls itself to its children, such as `claude-code_2-1-332_harness`. `acknowledge`:
+    the caller says later whether the text reached the model; until then nothing is settled."""
+
     host: str
     payload: msgspec.Raw
+    client: str = ""
+    acknowledge: bool = False
 
 
-@dataclass(slots=True)
-class Ear:
-    """How far a session's own transcript has been read. Hooks of one batch come at once: one reads at a time."""
+class HookClaim(Frozen, frozen=True, kw_only=True):
+    """What the caller names in `inbox.delivered` or `inbox.release`."""
 
-    overhearing: Overhears
-    tail: Tail | None = None
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    session_id: str
+    agent_id: str
+    packet_id: str
+    claim_id: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
-    """What the transcript told this time, and how to have it told again should it not be kept."""
-
-    envelopes: Sequence[EventEnvelope] = ()
-    shown: Sequence[str] = ()
-    ear: Ear | None = None
-    before: Tail | None = None
-
-    def unheard(self) -> None:
-        if self.ear is not None:
-            self.ear.tail = self.before
+class HookAnswer(Frozen, frozen=True, kw_only=True, omit_defaults=True):
+    output: msgspec.Raw | None
+    claim: HookClaim | None = None
 
 
 class Hooks:
@@ -62,29 +55,39 @@ class Hooks:
     def __init__(self, parts: Parts, own: Sequence[str] = ()) -> None:
         self._parts = parts
         self._own = own
-        self._ears: OrderedDict[tuple[str, str], Ear] = OrderedDict()  # by host and session
+        self._ears = Ears(parts)
 
     async def called(self, request: Request) -> Reply:
-        """The `hook` method: the output as `{"output": object | null}`."""
+        """The `hook` method: the output as `{"output": object | null}`, and the claim when it is to be acknowledged."""
         params = decode_params(request, HookParams)
-        reply = await self.heard(params.host, bytes(params.payload))
+        reply, claim = await self._answered(params.host, bytes(params.payload), params.client)
         output = msgspec.Raw(reply.result) if isinstance(reply.result, bytes) and reply.result else None
-        return Reply(result={"output": output}, written=reply.written, lost=reply.lost)
+        if not params.acknowledge or output is None:
+            return Reply(result=HookAnswer(output=output), written=reply.written, lost=reply.lost)
+        return Reply(result=HookAnswer(output=output, claim=claim), lost=reply.lost)
 
     async def heard(self, host: str, raw: bytes) -> Reply:
         """Store what the hook tells and give what may be said at its surface; `b""` is silence."""
+        reply, _ = await self._answered(host, raw, "")
+        return reply
+
+    async def _answered(self, host: str, raw: bytes, client: str) -> tuple[Reply, HookClaim | None]:
         adapter = ADAPTERS.get(host)
         if adapter is None:
             known = ", ".join(sorted(ADAPTERS))
             raise ProtocolFault("unknown-host", f"No adapter for the host {host!r}.", f"Known hosts: {known}.")
         heard = adapter.decode(mend(raw), self._parts.clock.now(), self._own)
-        runtime = await self._store(heard, host)
+        heard, runtime = await self._store(heard, host, client)
         if heard.surface is None or runtime is None:
-            return Reply(result=b"")
+            return Reply(result=b""), None
         claim = await self._parts.claims.claim(runtime, Ask(surface=heard.surface, wait_ms=WAIT_MS))
         if not isinstance(claim, Claimed):
-            return Reply(result=b"")
-        return self._handing_over(runtime, claim, adapter, heard)
+            return Reply(result=b""), None
+        packet, scope = claim.packet, runtime.scope
+        named = HookClaim(
+            session_id=scope.session_id, agent_id=scope.agent_id, packet_id=packet.packet_id, claim_id=claim.claim_id
+        )
+        return self._handing_over(runtime, claim, adapter, heard), named
 
     def _handing_over(self, runtime: SessionRuntime, claim: Claimed, adapter: Adapter, heard: Heard) -> Reply:
         packet, claims = claim.packet, self._parts.claims
@@ -102,53 +105,62 @@ class Hooks:
             return Reply(result=b"", written=settle(claims.release), lost=settle(claims.release))
         return Reply(result=text, written=settle(claims.delivered), lost=settle(claims.release))
 
-    async def _store(self, heard: Heard, host: str) -> SessionRuntime | None:
-        """Append what the hook and the host's transcript tell. None: the session is not known, or not open yet."""
+    async def _store(self, heard: Heard, host: str, client: str) -> tuple[Heard, SessionRuntime | None]:
+        """Append what the hook and the host's transcript tell. Returns the call as its session knows it, and the
+        session's runtime; None: the session is not known, or not open yet."""
         if not heard.session_id:
-            return None
+            return heard, None
         workspace = await self._workspace(heard)
-        told = await self._overhear(heard, workspace, host)
+        told = await self._ears.hear(heard, workspace, host)
+        heard = told.heard
         own = tuple(msgspec.structs.replace(envelope, workspace=workspace) for envelope in heard.envelopes)
-        envelopes = (*told.envelopes, *own)
-        if heard.surface is Surface.POST_TOOL:
+        envelopes = (*told.envelopes, *self._spoken(heard, host, client, workspace), *own)
+        if heard.surface is Surface.POST_TOOL and heard.ends_step:
             envelopes = (*envelopes, self._step_end(heard, workspace))
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
         if envelopes:
             try:
-                await self._parts.host.on_event(envelopes, host)
+                await self._keep(envelopes, host)
             except BaseException:
                 told.unheard()  # what was read of the transcript is read again
                 raise
             runtime = await self._parts.sessions.within(heard.session_id, heard.agent_id, WAIT_MS)
-        if told.shown and runtime is not None:
-            await self._parts.claims.settle_shown(runtime, told.shown)
-        return runtime
+        shown = (*told.shown, *heard.shown)
+        if shown and runtime is not None:
+            if told.foreign or heard.shown:  # what a fork's parent was given stands in its window
+                await self._parts.claims.inherit(runtime, shown)
+            await self._parts.claims.settle_shown(runtime, shown)
+        return heard, runtime
 
-    async def _overhear(self, heard: Heard, workspace: str, host: str) -> "Told":
-        """What the host's transcript says that no hook does: the agent's own words, and texts already shown."""
-        overhears = OVERHEARERS.get(host)
-        if overhears is None or heard.transcript is None or heard.agent_id != MAIN_AGENT:
-            return Told()
-        owner = host, heard.session_id
-        ear = self._ears.get(owner)
-        if ear is None:
-            ear = Ear(overhears(heard.session_id, workspace, self._parts.clock.now()))
-        self._ears[owner] = ear
-        self._ears.move_to_end(owner)
-        if len(self._ears) > TAILS_KEPT:
-            self._ears.popitem(last=False)
-        async with ear.lock:
-            if ear.tail is None or ear.tail.path != heard.transcript:
-                ear.tail = await asyncio.to_thread(begin, heard.transcript, TAIL_BACK)
-            before = ear.tail
-            lines, ear.tail = await asyncio.to_thread(advance, before)
-            told = ear.overhearing.hear(lines)
-        return Told(envelopes=told.envelopes, shown=told.shown, ear=ear, before=before)
+    async def _keep(self, envelopes: Sequence[EventEnvelope], host: str) -> None:
+        """Append all of it. What was told before in other words, as a call that another hook has changed since, keeps
+        its first telling, and takes nothing else with it."""
+        try:
+            await self._parts.host.on_event(envelopes, host)
+            return
+        except ProtocolFault as fault:
+            if fault.kind != "conflict":
+                raise
+        for envelope in envelopes:
+            try:
+                await self._parts.host.on_event((envelope,), host)
+            except ProtocolFault as fault:
+                if fault.kind != "conflict":
+                    raise
+
+    def _spoken(self, heard: Heard, host: str, client: str, workspace: str) -> Sequence[EventEnvelope]:
+        """Which version of the product begins here, when it has told the hook's process."""
+        said = _CLIENT.match(client)
+        if said is None or said[1] != host or heard.surface is not Surface.SESSION_START:
+            return ()
+        now = self._parts.clock.now()
+        place = Place(session_id=heard.session_id, agent_id=heard.agent_id, workspace=workspace, at=now)
+        return (spoken_by(place, said[2].replace("-", "."), ""),)
 
     async def _workspace(self, heard: Heard) -> str:
         """Where the session works: fixed when it starts, for the host's `cwd` follows every `cd` of the agent."""
         told = heard.envelopes[0].workspace if heard.envelopes else ""
-        if heard.surface is Surface.SESSION_START and told and not _compacted(heard):
+        if heard.surface is Surface.SESSION_START and told and source(heard) != "compact":
             return told
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
         if runtime is not None and runtime.workspace_path:
@@ -168,8 +180,3 @@ class Hooks:
             source_kind=SourceKind.LIFECYCLE,
             payload=msgspec.Raw(b"{}"),
         )
-
-
-def _compacted(heard: Heard) -> bool:
-    """A compaction begins a context window in mid-session: the agent may be anywhere by then."""
-    return _payload.decode(heard.envelopes[0].payload).source == "compact"

@@ -1,7 +1,8 @@
 """Hooks over HTTP: `POST /hook/{host}` on a second Unix socket and, for hosts that need it, on loopback with a token.
 
-Fails open: whatever goes wrong inside, the host gets 200 and nothing to say. Only a stranger is told off: 401 without
-the token, 403 from a web page or under another name than ours, 404 for an unknown host, 413 for too large a body.
+Fails open: whatever goes wrong inside, or takes too long, the host gets 200 and nothing to say. Only a stranger is
+told off: 401 without the token, 403 from a web page or under another name than ours, 404 for an unknown host, 413 for
+too large a body.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import socket
 
 import structlog
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -27,7 +29,10 @@ from host.protocol import LARGE_FRAME_BYTES
 from host.sockets import credentials
 
 BODY_BYTES = LARGE_FRAME_BYTES
-HOOK_SECONDS = 5.0
+HOOK_SECONDS = 0.4  # after which the agent, who waits at every step, gets silence; what it told is stored all the same
+HASTY_SECONDS = 0.05  # the same while hooks are late: a slow daemon costs an agent two waits, not two at every step
+LATE_IN_A_ROW = 2  # from then on they are: one may have met a slow disk
+LATE_SECONDS = 5.0  # after which a late hook is given up
 HEAD_SECONDS = 5.0  # a connection that has not asked by then is closed
 BODY_SECONDS = 5.0
 KEEP_ALIVE_SECONDS = 75
@@ -45,6 +50,8 @@ class TooLarge(Exception):
 def hook_app(methods: Methods, token: str | None, log: Log) -> ASGIApp:
     """The application. With a token (loopback) callers must have it and must have asked for us by a local name."""
 
+    patience = Patience()
+
     async def hook(request: Request) -> Response:
         try:
             async with asyncio.timeout(BODY_SECONDS):
@@ -55,24 +62,68 @@ def hook_app(methods: Methods, token: str | None, log: Log) -> ASGIApp:
             return PlainTextResponse("The body is too large.\n", 413)
         except ClientDisconnect:
             return Response()
+        answering = patience.watch(asyncio.ensure_future(methods.hook(request.path_params["host"], raw)))
         try:
-            async with asyncio.timeout(HOOK_SECONDS):
-                reply = await methods.hook(request.path_params["host"], raw)
+            await asyncio.wait({answering}, timeout=patience.seconds)
+        except asyncio.CancelledError:
+            answering.cancel()
+            raise
+        if not answering.done():
+            log.warning("hook.late")
+            return Response(background=BackgroundTask(_late, answering, log))
+        try:
+            return HookResponse(request, answering.result(), log)
         except ProtocolFault as fault:
             if fault.kind == "unknown-host":
                 return PlainTextResponse(f"{hushed(fault)}\n", 404)
             log.warning("hook.refused", kind=fault.kind)
-            return Response()
         except Exception as error:  # noqa: BLE001  (boundary: a connection; the agent must not notice)
             log.error("hook.failed", error=type(error).__name__)
-            return Response()
-        return HookResponse(request, reply, log)
+        return Response()
 
     async def health(request: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     routes = [Route("/hook/{host}", hook, methods=["POST"]), Route("/health", health, methods=["GET"])]
     return _guarded(Starlette(routes=routes), token)
+
+
+class Patience:
+    """How long an agent is kept waiting for the answer to a hook: hardly at all once several in a row were late, until
+    one is in time again."""
+
+    def __init__(self) -> None:
+        self._late = 0  # in a row
+
+    @property
+    def seconds(self) -> float:
+        return HASTY_SECONDS if self._late >= LATE_IN_A_ROW else HOOK_SECONDS
+
+    def watch(self, answering: asyncio.Future[Reply]) -> asyncio.Future[Reply]:
+        """The same future. That it is late is noted when it is, and that it was in time at its end."""
+        timer = asyncio.get_running_loop().call_later(HOOK_SECONDS, self._count)
+
+        def ended(_: asyncio.Future[Reply]) -> None:
+            if not timer.cancelled() and timer.when() > asyncio.get_running_loop().time():
+                self._late = 0
+            timer.cancel()
+
+        answering.add_done_callback(ended)
+        return answering
+
+    def _count(self) -> None:
+        self._late += 1
+
+
+async def _late(answering: asyncio.Future[Reply], log: Log) -> None:
+    """See a hook to its end that was answered by silence: what it told is stored, and nobody has its text."""
+    try:
+        async with asyncio.timeout(LATE_SECONDS):
+            reply = await answering
+    except Exception as error:  # noqa: BLE001  (boundary: a connection; the answer has been given)
+        log.error("hook.failed", error=type(error).__name__)
+    else:
+        await settle(reply.lost, log)
 
 
 class HookResponse(Response):

@@ -6,7 +6,7 @@ A module is the adapter: two pure functions. A new host is one module and one li
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from host.adapters import claude_code
+from host.adapters import claude_code, codex, cursor, gemini_cli, opencode
 from host.contracts import Heard
 from recall.contracts import Millis
 
@@ -28,4 +28,9 @@ class Adapter(Protocol):
 
 ADAPTERS: Mapping[str, Adapter] = {
     "claude-code": claude_code,
+    "claude-agent-sdk": claude_code,  # runs Claude Code: the same calls, heard in the program itself
+    "codex": codex,
+    "cursor": cursor,
+    "gemini-cli": gemini_cli,
+    "opencode": opencode,
 }

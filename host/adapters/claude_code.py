@@ -16,13 +16,16 @@ from host.contracts import Heard, Surface
 from host.errors import ProtocolFault
 from host.reads import claude_code_shown
 from host.transcripts import claude_words as words
-from host.transcripts.records import MAIN, Ids, Place, as_record, event, parse, sound
+from host.transcripts.records import MAIN, Ids, Place, Record, as_record, client, event, parse, sound
 from host.transcripts.tail import reply
 from recall.canonical import text_digest
 from recall.contracts import EventEnvelope, EventType, Millis, SourceKind
 
 OUTPUT_LIMIT = 10_000  # UTF-16 units: the host saves longer text to a file and shows a preview
 SPEAKING = frozenset({"SessionStart", "UserPromptSubmit", "PostToolBatch", "SubagentStart"})
+BY_HAND = frozenset({"", "user", "sdk"})  # sources of a prompt that a person or a person's program typed
+ONCE = frozenset({"startup", "clear", "fork"})  # with these a session begins, so each is told once
+NEEDED = ("hook_event_name", "session_id", "cwd")
 Events = Sequence[EventEnvelope]
 
 
@@ -44,6 +47,8 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     tool_response: Any = None
     error: str = ""
     is_interrupt: bool = False
+    model: str | None = None
+    to_model: str | None = None
     stop_hook_active: bool = False
     last_assistant_message: str | None = None
     reason: str | None = None
@@ -86,7 +91,7 @@ def _payload(raw: bytes) -> Payload:
     if record is None:
         raise ProtocolFault("bad-payload", "The hook's payload is not a JSON object.", "Send the payload as it came.")
     try:
-        payload = msgspec.convert(record, Payload)
+        payload = _fields(record)
     except msgspec.ValidationError as error:
         raise ProtocolFault("bad-payload", f"The hook's payload does not fit: {error}.") from error
     if not payload.session_id:
@@ -94,15 +99,44 @@ def _payload(raw: bytes) -> Payload:
     return payload
 
 
+def _fields(record: Record) -> Payload:
+    """What is read of a payload. A field that came in a form of tomorrow reads as absent; only the event, the session
+    and the folder must be what they were. Raises ValidationError."""
+    try:
+        return msgspec.convert(record, Payload)
+    except msgspec.ValidationError:
+        kept = {name: record[name] for name in NEEDED if name in record}
+        for name in Payload.__struct_fields__:
+            if name in record and name not in kept:
+                try:
+                    msgspec.convert(kept | {name: record[name]}, Payload)
+                except msgspec.ValidationError:
+                    continue
+                kept[name] = record[name]
+        return msgspec.convert(kept, Payload)
+
+
 def _session_start(payload: Payload, place: Place) -> tuple[Events, Surface | None]:
-    start = event(place, EventType.SESSION_START, {"source": payload.source or "startup"}, Ids())
-    return (start,), Surface.SESSION_START
+    """A start. The id lets one that two registrations tell begin one context window, not two."""
+    source = payload.source or "startup"
+    ids = Ids(event=f"start:{payload.session_id}:{source}" if source in ONCE else None)
+    start = event(place, EventType.SESSION_START, {"source": source}, ids)
+    return (*_model(payload.model, place), start), Surface.SESSION_START
+
+
+def _switched(payload: Payload, place: Place) -> tuple[Events, Surface | None]:
+    return _model(payload.to_model, place), None
+
+
+def _model(model: str | None, place: Place) -> Events:
+    """What the session runs on from here on. Its transcript says the same later, with the version."""
+    return (client(place, "", model),) if model else ()
 
 
 def _prompt(payload: Payload, place: Place) -> tuple[Events, Surface | None]:
     """A prompt. What the harness says in the user's role is kept as such and gets no answer."""
     said = words.spoken(payload.prompt)
-    source = SourceKind.LIFECYCLE if payload.source == "system" else said.source
+    source = said.source if (payload.source or "") in BY_HAND else SourceKind.LIFECYCLE
     if source is SourceKind.USER and place.agent_id != MAIN:
         source = SourceKind.AGENT
     event_id = f"prompt:{payload.prompt_id}:{text_digest(sound(said.text))[:16]}" if payload.prompt_id else None
@@ -190,6 +224,7 @@ def _tool_ids(kind: str, payload: Payload) -> Ids:
 
 _TELLERS: Mapping[str, Callable[[Payload, Place], tuple[Events, Surface | None]]] = {
     "SessionStart": _session_start,
+    "PostModelSwitch": _switched,
     "UserPromptSubmit": _prompt,
     "PreToolUse": _calling,
     "PostToolUse": _result,

@@ -8,9 +8,9 @@ NUL and lone surrogates, and a record whose time does not parse stands at the ti
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -18,6 +18,7 @@ from recall.canonical import bytes_digest
 from recall.contracts import Channel, EventEnvelope, EventType, Frozen, Millis, SourceKind
 
 Record = Mapping[str, object]
+T = TypeVar("T")
 
 TEXT_LIMIT = 200_000  # characters of one text: far above what the log keeps, so that a freak record cannot fill memory
 MAIN = "main"
@@ -108,12 +109,35 @@ class Once:
         return msgspec.structs.replace(event, event_id=other)
 
 
+class Spoken:
+    """Which version of a product a transcript says that it is written by, and which model answers in it."""
+
+    def __init__(self) -> None:
+        self._now = self._told = ("", "")
+        self._before: set[tuple[str, str]] = set()
+
+    def note(self, version: str, model: str) -> None:
+        """What one record says; empty: nothing."""
+        self._now = version or self._now[0], model or self._now[1]
+
+    def news(self, place: Place, again: str) -> list[EventEnvelope]:
+        """The event that tells it, when it is not what was told last. `again`: the id of the record that said so."""
+        if self._now == self._told:
+            return []
+        self._told = self._now
+        repeated = self._now in self._before
+        self._before.add(self._now)
+        return [client(place, *self._now, again if repeated else "")]
+
+
 class Notes:
     """What a reader keeps beside its events: how many lines of which sort, and which texts its host has shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: Callable[[Record], str] = lambda record: text_of(record, "type")) -> None:
+        """`kind`: what names a record's type, where the format has no field for it."""
         self.shown: list[str] = []
         self.replayed = 0
+        self._kind = kind
         self._records = self._skipped = self._pending_bytes = 0
         self._unknown: Counter[str] = Counter()
         self._once = Once()
@@ -123,7 +147,7 @@ class Notes:
         if blank(line):
             return None
         record = parse(line)
-        kind = text_of(record, "type") if record is not None else ""
+        kind = self._kind(record) if record is not None else ""
         if record is None or not kind:
             unfinished = record is None and not line.endswith(b"\n")
             self._pending_bytes = len(line) if unfinished else 0
@@ -245,6 +269,30 @@ def event(
         turn=place.turn,
         step=place.step,
     )
+
+
+def client(place: Place, version: str, model: str, again: str = "") -> EventEnvelope:
+    """Which version of the agent product speaks, and what it runs on; empty: not known. `again`: sets the event apart
+    from one that said the same before another came in between."""
+    told = {"version": version or None, "model": model or None}
+    which = f"client:{place.session_id}:{version}:{model}"
+    return event(place, EventType.SESSION_CLIENT, told, Ids(event=f"{which}:{again}" if again else which))
+
+
+def fitted(record: Record, kind: type[T], needed: Sequence[str]) -> T:
+    """`record` as a struct of that kind. A field in another form than the kind's costs only itself, unless it is one of
+    those `needed`. Raises msgspec.ValidationError, which says what does not fit."""
+    try:
+        return msgspec.convert(record, kind)
+    except msgspec.ValidationError:
+        kept = {name: record[name] for name in needed if name in record}
+        for name, value in record.items():
+            try:
+                msgspec.convert({**kept, name: value}, kind)
+            except msgspec.ValidationError:
+                continue
+            kept[name] = value
+        return msgspec.convert(kept, kind)
 
 
 def _patient(line: bytes) -> object:

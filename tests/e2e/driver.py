@@ -201,6 +201,63 @@ class Claude:
         return Run(done.returncode, said.get("session_id", ""), said.get("result", ""), done.stdout, done.stderr)
 
 
+class Conversation:
+    """One process of the client over several turns: what is said to it goes in as lines, also in mid-turn."""
+
+    def __init__(self, claude: Claude, *arguments: str) -> None:
+        streams = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+        command = [str(claude_binary()), "-p", *streams, "--allowedTools", "Bash Read Edit Agent", *arguments]
+        self._errors = claude.folder / "stderr.txt"
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [*command, *claude.arguments],
+                cwd=claude.project,
+                env=claude.environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        self._alarm = threading.Timer(PATIENCE, self._process.kill)
+        self._alarm.start()
+        self.stderr = ""
+
+    def say(self, text: str) -> None:
+        """Send a message, and do not wait for what comes of it."""
+        assert self._process.stdin is not None
+        message = {"type": "user", "message": {"role": "user", "content": text}}
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def result(self) -> Json:
+        """Wait for the end of the turn. Raises EOFError when the client ended before it."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            said: Json = json.loads(line)
+            if said.get("type") == "result":
+                return said
+        raise EOFError(f"The client ended: {self._said()}")
+
+    def turn(self, text: str) -> Json:
+        self.say(text)
+        return self.result()
+
+    def _said(self) -> str:
+        return self._errors.read_text("utf-8", errors="replace")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.stdout.read()
+        self._process.wait()
+        self._alarm.cancel()
+        self._process.stdout.close()
+        self.stderr = self._said()
+
+
 def bash(command: str) -> Json:
     return {"name": "Bash", "input": {"command": command, "description": "run"}}
 

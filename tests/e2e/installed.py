@@ -1,5 +1,8 @@
 """A project in which our own `init` has registered our hooks with Claude Code, and the client that meets them."""
 
+import contextlib
+import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +46,18 @@ def client(folder: Path, model: Model, daemon: RunningDaemon, **env: str) -> Cla
     """A client whose hooks find that daemon."""
     shared = {name: value for name, value in daemon.environment().items() if name not in ("HOME", "PATH")}
     return Claude(folder, model, env=shared | env)
+
+
+def logged(daemon: RunningDaemon, session_id: str, agent_id: str | None = None) -> list[tuple[str, Json]]:
+    """What the daemon's log holds of a session (of one of its agents), in order: types and payloads."""
+    uri = f"file:{daemon.data / namespace.DATABASE_FILE}?mode=ro"
+    with contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
+        rows = database.execute(
+            "SELECT e.event_type, e.payload FROM event e JOIN log_session s ON s.id = e.session"
+            " WHERE s.session_id = ? AND (? IS NULL OR e.agent_id = ?) ORDER BY e.event_seq",
+            (session_id, agent_id, agent_id),
+        )
+        return [(kind, json.loads(payload)) for kind, payload in rows]
 
 
 def hooks_of(settings: Json) -> set[str]:

@@ -165,21 +165,6 @@ def test_after_a_compaction_the_memory_comes_once_more_at_most(daemon: RunningDa
     assert len(deliveries(daemon)) <= 2
 
 
-@pytest.mark.promise("client-without-daemon", "silence-has-a-reason")
-def test_a_daemon_killed_in_mid_run_leaves_the_client_alone(daemon: RunningDaemon, folder: Path) -> None:
-    replies = [
-        reply("I will seal it.", FAILING),
-        *(reply(f"Step {n}.", bash(f"echo {n}")) for n in range(4)),
-        reply("All steps done."),
-    ]
-    with Model(replies, at={2: daemon.kill}) as model:
-        run = client(folder, model, daemon).say("Please run the release step")
-    assert (run.code, run.result, model.played) == (0, "All steps done.", len(replies))
-    assert occurrences(model) == [0, 1, 1, 1, 1, 1]
-    daemon.start()
-    assert len(deliveries(daemon)) == 1
-
-
 @pytest.mark.promise("no-leak")
 def test_another_workspace_does_not_meet_the_memory(daemon: RunningDaemon, folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"

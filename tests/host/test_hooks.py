@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from governance.contracts import AuditKind, EvidenceKind
-from host import hooks as module
 from host.adapters import ADAPTERS
 from host.contracts import Heard, Reason, Rollout, Surface
 from host.errors import ProtocolFault
@@ -82,35 +81,53 @@ async def test_sessions_of_our_own_are_not_listened_to(world: World) -> None:
     assert await world.parts.eventlog.sessions() == ()
 
 
-async def test_a_subagents_hook_does_not_tell_the_main_agents_words(claude: ClaudeCode) -> None:
-    claude.replies("I delegate.")
-
-    await claude.hook("SubagentStart", agent_id="sub-1", agent_type="Plan")
-
-    assert [kind for kind, _ in await claude.events()][-1] == EventType.AGENT_SPAWN
-
-
-async def test_only_so_many_transcripts_are_followed_and_one_given_up_is_taken_up_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
+async def test_a_call_that_another_hook_has_changed_keeps_its_first_telling_and_loses_nothing(
+    claude: ClaudeCode,
 ) -> None:
-    monkeypatch.setattr(module, "TAILS_KEPT", 1)
-    hooks = Hooks(world.parts)
-    sessions = [ClaudeCode(world, "cc-1", hooks), ClaudeCode(world, "cc-2", hooks)]
-    for turn, claude in enumerate(sessions * 2):
-        claude.replies(f"Words {turn}.", message_id=f"msg_{turn}")
-        await claude.hook("Stop", prompt_id=f"p{turn}")
+    call = {"tool_name": "Bash", "tool_use_id": "t1"}
+    await claude.hook("PreToolUse", tool_input={"command": "make"}, **call)
 
-    assert [await claude.replied() for claude in sessions] == [["Words 0.", "Words 2."], ["Words 1.", "Words 3."]]
+    changed = {"tool_input": {"command": "make -j4"}, "tool_response": {"stdout": "built"}}
+    await claude.hook("PostToolUse", **call, **changed)
+    await claude.hook("PostToolUse", **call, **changed)
+
+    told = [(kind, payload.get("args"), payload.get("text")) for kind, payload in await claude.events()]
+    assert told[-2:] == [(EventType.TOOL_CALL, "make", None), (EventType.TOOL_RESULT, None, "built")]
 
 
-async def test_a_transcript_that_moved_is_followed_to_its_new_place(claude: ClaudeCode) -> None:
-    claude.replies("Here.")
-    await claude.hook("UserPromptSubmit", prompt="And there?", prompt_id="p2")
-    claude.transcript = claude.transcript.with_name("elsewhere.jsonl")
-    claude.replies("There.", message_id="msg_2")
-    await claude.hook("UserPromptSubmit", prompt="And everywhere?", prompt_id="p3")
+@pytest.mark.parametrize(
+    ("client", "event", "told"),
+    [
+        ("claude-code_2-1-332_harness", "SessionStart", [{"version": "2.1.332"}]),
+        ("claude-code_3-0", "SessionStart", [{"version": "3.0"}]),
+        ("claude-code_2-1-332_harness", "UserPromptSubmit", []),
+        ("codex_2-1-332", "SessionStart", []),
+        ("claude-code", "SessionStart", []),
+        ("", "SessionStart", []),
+    ],
+)
+async def test_the_version_that_a_hooks_process_was_told_begins_the_session(
+    world: World, client: str, event: str, told: list[dict[str, str]]
+) -> None:
+    claude = ClaudeCode(world)
+    payload = {"session_id": "cc-1", "cwd": claude.cwd, "hook_event_name": event, "prompt": "Hello."}
+    params = msgspec.Raw(msgspec.json.encode({"host": HOST, "client": client, "payload": payload}))
 
-    assert await claude.replied() == ["Here.", "There."]
+    await claude.hooks.called(Request(id=1, method="hook", params=params))
+
+    events = await claude.events()
+    assert [what for kind, what in events if kind == EventType.SESSION_CLIENT] == told
+    assert len(events) == len(told) + 1
+
+
+async def test_a_session_whose_start_two_registrations_tell_is_given_its_pinned_memories_once(world: World) -> None:
+    await world.remember("Answer in British English.", pinned=True)
+    claude = ClaudeCode(world)
+
+    for _ in range(2):
+        await claude.given("SessionStart", source="startup")
+
+    assert len(claude.said) == 1
 
 
 # ---------------------------------------------------------------------------------------------------- what is given
@@ -167,8 +184,36 @@ async def test_over_the_socket_the_output_is_the_hosts_own_document(claude: Clau
 
     answer = json.loads(msgspec.json.encode(first.result))["output"]["hookSpecificOutput"]
     assert (answer["hookEventName"], "pg-fixture" in answer["additionalContext"]) == ("PostToolBatch", True)
-    assert second.result == {"output": None}
+    assert json.loads(msgspec.json.encode(second.result)) == {"output": None}
     assert await settled(claude.world) == ["claimed", "delivered"]
+
+
+@pytest.mark.parametrize("verb", ["inbox.delivered", "inbox.release"])
+async def test_a_caller_that_acknowledges_says_itself_what_became_of_the_text(claude: ClaudeCode, verb: str) -> None:
+    await claude.fails(FAILURE)
+    told = {"session_id": "cc-1", "cwd": claude.cwd, "hook_event_name": "PostToolBatch"}
+    params = msgspec.Raw(msgspec.json.encode({"host": HOST, "payload": told, "acknowledge": True}))
+
+    reply = await claude.hooks.called(Request(id=1, method="hook", params=params))
+    await reply.written()
+
+    assert await settled(claude.world) == ["claimed"]
+    claim = json.loads(msgspec.json.encode(reply.result))["claim"]
+    assert (claim["sessionId"], claim["agentId"]) == ("cc-1", AGENT)
+    claims, runtime = claude.world.parts.claims, await claude.world.parts.sessions.find("cc-1", AGENT)
+    act = claims.delivered if verb == "inbox.delivered" else claims.release
+    assert (await act(runtime, claim["packetId"], claim["claimId"])).settled
+    assert await settled(claude.world) == ["claimed", "delivered" if verb == "inbox.delivered" else "released"]
+
+
+async def test_a_caller_that_would_acknowledge_and_is_gone_gives_the_text_back(claude: ClaudeCode) -> None:
+    await claude.fails(FAILURE)
+    told = {"session_id": "cc-1", "cwd": claude.cwd, "hook_event_name": "PostToolBatch"}
+    params = msgspec.Raw(msgspec.json.encode({"host": HOST, "payload": told, "acknowledge": True}))
+
+    await (await claude.hooks.called(Request(id=1, method="hook", params=params))).lost()
+
+    assert await settled(claude.world) == ["claimed", "released"]
 
 
 async def test_pinned_memories_are_given_at_the_start(world: World) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from host.http import BODY_BYTES, HttpServing, hook_app
+from host.connection import Reply
+from host.http import BODY_BYTES, HASTY_SECONDS, HttpServing, Patience, hook_app
 from host.sockets import Listener, bind_loopback
 from tests.support.methods import FakeMethods, FakeShell
 
@@ -82,12 +83,93 @@ async def test_whatever_goes_wrong_inside_is_silence_for_the_agent(world: World,
     assert world.shell.lines[0]["event"] in ("hook.failed", "hook.refused")
 
 
-async def test_a_hook_that_takes_too_long_is_silence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hook_that_takes_too_long_is_silence_and_is_seen_to_its_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent goes on; what the hook told is kept, and the text that came too late is given back."""
     monkeypatch.setattr("host.http.HOOK_SECONDS", 0.0)
 
     answer = await world.post("/hook/slow")
 
     assert (answer.status_code, answer.content) == (200, b"")
+    assert not world.methods.settled
+    world.methods.go.set()
+    while not world.methods.settled:
+        await asyncio.sleep(0)
+    assert world.methods.settled == ["lost"]
+
+
+async def test_a_late_hook_does_not_hold_up_the_next_one_of_its_connection(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.http.HOOK_SECONDS", 0.0)
+    ask = b"POST /hook/%s HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n%s\r\n{}"
+    async with asyncio.timeout(10):
+        reader, writer = await asyncio.open_unix_connection(str(world.listener.path))
+        writer.write(ask % (b"slow", b""))
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        monkeypatch.setattr("host.http.HOOK_SECONDS", 5.0)
+        writer.write(ask % (b"known", b"Connection: close\r\n"))
+
+        assert (await reader.read()).endswith(world.methods.say)
+        writer.close()
+
+
+async def test_an_agent_waits_for_a_late_daemon_twice_and_again_once_it_is_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patience, loop = Patience(), asyncio.get_running_loop()
+    seconds: list[float] = []
+    async with asyncio.timeout(10):
+        for _ in range(2):
+            monkeypatch.setattr("host.http.HOOK_SECONDS", 0.0)
+            late: asyncio.Future[Reply] = patience.watch(loop.create_future())
+            for _ in range(3):  # its time passes with the next rounds of the loop
+                await asyncio.sleep(0)
+            late.set_result(Reply(result=b""))
+            await asyncio.sleep(0)
+            monkeypatch.setattr("host.http.HOOK_SECONDS", 5.0)
+            seconds.append(patience.seconds)
+        quick: asyncio.Future[Reply] = patience.watch(loop.create_future())
+        quick.set_result(Reply(result=b""))
+        await asyncio.sleep(0)
+
+    assert [*seconds, patience.seconds] == [5.0, HASTY_SECONDS, 5.0]
+
+
+async def test_while_hooks_are_late_the_next_one_is_hardly_waited_for_though_none_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patience, loop = Patience(), asyncio.get_running_loop()
+    monkeypatch.setattr("host.http.HOOK_SECONDS", 0.0)
+    stuck = [patience.watch(loop.create_future()) for _ in range(2)]
+    async with asyncio.timeout(10):
+        while patience.seconds != HASTY_SECONDS:
+            await asyncio.sleep(0)
+    assert not any(one.done() for one in stuck)
+
+
+@pytest.mark.parametrize("host", ["stuck", "broken-late"])
+async def test_a_late_hook_is_given_up_at_last_and_says_so_in_the_log(
+    world: World, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("host.http.HOOK_SECONDS", 0.0)
+    monkeypatch.setattr("host.http.LATE_SECONDS", 0.0 if host == "stuck" else 5.0)
+    if host == "broken-late":
+        monkeypatch.setattr(world.methods, "hook", broken_late)
+
+    assert (await world.post("/hook/slow")).content == b""
+    while len(world.shell.lines) < 2:
+        await asyncio.sleep(0)
+
+    assert [line["event"] for line in world.shell.lines] == ["hook.late", "hook.failed"]
+    assert not world.methods.settled
+
+
+async def broken_late(host: str, raw: bytes) -> Reply:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    raise RuntimeError("inside")
 
 
 async def test_a_body_that_stays_away_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_a_format_is_recognised_by_its_records() -> None:
     assert recognise(codex) == "codex"
     assert recognise([b'{"type":"user/message"}\n', b"{}\n", b"[]\n"]) is None
     assert recognise([b"\n"] * 64 + claude) is None  # only the head is looked at
-    assert set(READERS) == {"claude-code", "codex"}
+    assert set(READERS) == {"claude-code", "codex", "gemini-cli"}
 
 
 def test_two_readers_side_by_side_share_nothing() -> None:

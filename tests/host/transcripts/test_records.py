@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from host.transcripts.records import (
     TEXT_LIMIT,
     Ids,
+    Notes,
     Once,
     Place,
     blank,
     blocks_of,
     clip,
     event,
+    fitted,
     millis,
     parse,
     record_of,
@@ -141,3 +143,25 @@ def test_the_same_event_goes_through_once_and_another_of_the_same_id_gets_its_ow
     assert admitted[2] is not None and admitted[2].event_id not in (None, "msg:1")
     assert admitted[3] is None
     assert admitted[4:] == [nameless, nameless]
+
+
+class Fitting(msgspec.Struct):
+    name: str
+    number: int = 0
+    text: str = ""
+
+
+def test_a_field_in_another_form_costs_only_itself() -> None:
+    assert fitted({"name": "a", "number": "x", "text": "t", "more": 1}, Fitting, ("name",)) == Fitting("a", 0, "t")
+    assert fitted({"name": "a", "number": 2}, Fitting, ("name",)) == Fitting("a", 2)
+    for odd in ({}, {"name": 5, "text": "t"}):
+        with pytest.raises(msgspec.ValidationError):
+            fitted(odd, Fitting, ("name",))
+
+
+def test_a_format_may_name_its_records_in_another_way() -> None:
+    notes = Notes(lambda record: "patch" if "$set" in record else text_of(record, "type"))
+    assert notes.read(b'{"$set":{}}\n') == ("patch", {"$set": {}})
+    assert notes.read(b'{"type":"user"}\n') == ("user", {"type": "user"})
+    assert notes.read(b'{"a":1}\n') is None
+    assert (notes.report("f").records, notes.report("f").skipped) == (2, 1)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.adapters.claude_code import decode
-from host.transcripts import READERS, read, tail
+from host.transcripts import READERS, Overheard, read, tail
 from host.transcripts.tail import Overhearing, Tail, advance, begin
+from recall.contracts import EventType
 from tests.host.transcripts.reading import (
     DATA,
     SESSION,
@@ -238,6 +239,73 @@ def test_the_prompt_is_remembered_from_one_reading_to_the_next() -> None:
     ear.hear([a_record("user", "Fix it.", promptId="p1")])
     (told,) = ear.hear([a_record("assistant", "Done.", uuid="a1")]).envelopes
     assert told.event_id is not None and told.event_id.startswith("reply:p1:")
+
+
+def test_the_same_words_said_twice_in_a_turn_are_two_events_and_heard_again_they_are_the_same_two() -> None:
+    lines = [
+        a_record("user", "Fix it.", promptId="p1"),
+        *(a_record("assistant", "Let me check.", uuid=f"a{n}", message_id=f"m{n}") for n in range(2)),
+        a_record("user", "And now?", uuid="u2", promptId="p2"),
+        a_record("assistant", "Let me check.", uuid="a2", message_id="m2"),
+    ]
+    ear = Overhearing(SESSION, "/w")
+
+    def replies(heard: Overheard) -> list[str | None]:
+        return [one.event_id for one in heard.envelopes if one.event_type == EventType.ASSISTANT_MESSAGE]
+
+    told = replies(ear.hear(lines))
+
+    assert len(set(told)) == len(told) == 3
+    assert replies(ear.hear(lines[:3])) == told[:2]
+
+
+def test_a_text_of_a_hook_in_the_background_is_shown_too_and_a_compaction_wipes_what_was_shown() -> None:
+    output = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "late packet"}}
+    late = a_line({"type": "attachment", "attachment": {"type": "async_hook_response", "response": output}})
+    other = a_line({"type": "attachment", "attachment": {"type": "async_hook_response", "response": {"x": 1}}})
+    boundary = a_line({"type": "system", "subtype": "compact_boundary", "uuid": "c1"})
+
+    assert overheard(late, other) == ([], ("late packet",))
+    assert overheard(late, boundary) == ([], ())
+    assert overheard(boundary, late) == ([], ("late packet",))
+
+
+def test_version_and_model_are_told_when_they_are_new() -> None:
+    def reply(number: int, model: str, version: str, **fields: object) -> bytes:
+        message = {"id": f"m{number}", "role": "assistant", "model": model, "content": "Hm."}
+        time = f"2026-11-03T09:00:0{number}Z"
+        return a_record(
+            "assistant", "Hm.", uuid=f"a{number}", version=version, timestamp=time, message=message, **fields
+        )
+
+    ear = Overhearing(SESSION, "/w")
+    told = [
+        ear.hear(lines).envelopes
+        for lines in (
+            [a_record("user", "Fix it.", promptId="p1", version="2.1.332")],
+            [reply(1, "opus", "2.1.332"), reply(2, "haiku", "2.1.332", isSidechain=True)],
+            [reply(3, "<synthetic>", "2.1.332")],
+            [reply(4, "haiku", "2.1.333")],
+            [reply(5, "opus", "2.1.332")],
+        )
+    ]
+    clients = [[payload(one) for one in each if one.event_type == "session/client"] for each in told]
+
+    assert clients == [
+        [{"version": "2.1.332"}],
+        [{"version": "2.1.332", "model": "opus"}],
+        [],
+        [{"version": "2.1.333", "model": "haiku"}],
+        [{"version": "2.1.332", "model": "opus"}],
+    ]
+    ids = [one.event_id for each in told for one in each if one.event_type == "session/client"]
+    assert ids[1:] == ["client:s-1:2.1.332:opus", "client:s-1:2.1.333:haiku", "client:s-1:2.1.332:opus:a5"]
+    assert told[3][0].timestamp == 1793696404000
+
+
+def test_a_hook_call_of_this_product_needs_no_putting_right() -> None:
+    heard = decode(json.dumps({"session_id": SESSION, "cwd": "/w", "hook_event_name": "Stop"}).encode())
+    assert Overhearing(SESSION, "/w").placed(heard) is heard
 
 
 @pytest.mark.parametrize("scenario", ["basic", "subagent", "compact_auto"])
