@@ -26,13 +26,15 @@ from typing import Any, TextIO, cast
 import msgspec
 import structlog
 
+from host.build import running
 from host.client import call_sync
+from host.clock import SystemClock
 from host.config import Config, Paths, ensure_port, environment, http_token, load, locate, make_folders
 from host.connection import Methods, Shell
 from host.errors import ConfigFault, RemoraError, SocketFault
 from host.http import HttpServing, hook_app
 from host.namespace import name
-from host.sockets import Listener, Lock, bind_loopback, ensure_folder
+from host.sockets import Listener, Lock, bind_loopback, ensure_folder, is_stopped, start_anew, well_again
 from host.tasks import Tasks
 from host.wire import Connections
 from recall.contracts import Frozen
@@ -42,6 +44,7 @@ Log = structlog.typing.FilteringBoundLogger
 
 DRAIN_SECONDS = 2.5
 WATCH_SECONDS = 1.0
+LATE_SECONDS = 3.0  # for which hooks leave us alone after an answer was late
 FILES = 8192  # open files we would like to have
 SPARE_FILES = 64  # of them not for connections
 LOCK_ATTEMPTS = 100
@@ -56,6 +59,7 @@ class Options(Frozen, frozen=True, kw_only=True):
 
     http: bool = True
     background: bool = False
+    revive: bool = False  # nobody asked for it: what a person stopped meanwhile stays so
 
 
 class Daemon:
@@ -90,6 +94,7 @@ class Daemon:
 
     async def serve(self, build: Build) -> None:
         """Open everything, serve until `stop`, close everything. Raises RemoraError when it cannot start."""
+        running()  # what is on the disk may change while we run
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unforeseen)
         for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -114,6 +119,8 @@ class Daemon:
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = max(1, min(self.config.daemon.connections, files - SPARE_FILES))
         self._connections = Connections(methods, self, _version(), most)
+        well_again(self.paths.socket.parent, SystemClock().now() / 1000, 0)
+        start_anew(self.paths.socket.parent)
         await self._listen(Listener(self.paths.socket, self._connections))
         if self.config.daemon.http:
             await self._open_http(methods)
@@ -151,7 +158,10 @@ class Daemon:
             await self.look()
 
     async def look(self) -> None:
-        """One round of the watch: late clients go, names that were taken from us come back, a long log is put aside."""
+        """One round of the watch: late clients go, hooks that gave us up may ask again, names that were taken from us
+        come back, a long log is put aside."""
+        if well_again(self.paths.socket.parent, SystemClock().now() / 1000, LATE_SECONDS):
+            self.log.warning("hook.late")
         if self._log_file is not None and _has_grown(self._log_file):
             try:
                 _write_to(self._log_file)
@@ -201,7 +211,9 @@ def run(load_build: Callable[[], Build], options: Options) -> int:
     if not _become_the_one(locks[0], paths):
         return 0
     try:
-        if not locks[1].take():
+        if options.revive and is_stopped(paths.socket.parent):
+            return 0
+        if paths.data_lock != paths.lock and not locks[1].take():  # a socket in the data folder: one lock is both
             problem = f"Another daemon (pid {locks[1].holder()}) uses the data folder {paths.data}."
             raise SocketFault(problem, "Stop it, or name another data folder.")
         _raise_file_limit()
@@ -317,9 +329,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m host.daemon", description="Serve until told to stop.")
     parser.add_argument("--no-http", action="store_true", help="do not listen for HTTP hooks")
     parser.add_argument("--background", action="store_true", help="log to the log file in the state folder")
+    parser.add_argument("--revive", action="store_true", help="leave it if a person stopped the daemon")
     chosen = parser.parse_args(arguments)
     try:
-        return run(_compose, Options(http=not chosen.no_http, background=chosen.background))
+        return run(_compose, Options(http=not chosen.no_http, background=chosen.background, revive=chosen.revive))
     except RemoraError as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1

@@ -2,8 +2,11 @@
 
 import os
 import sqlite3
+from collections import Counter
 
 from governance.review import WAITING
+from host.build import running
+from host.capability import version_of
 from host.connection import Shell
 from host.memory_upkeep import IndexProgress, progress
 from host.parts import Parts
@@ -34,9 +37,20 @@ class Waiting(Frozen, frozen=True, kw_only=True):
     review: int
 
 
+class Speaking(Frozen, frozen=True, kw_only=True):
+    """An agent product that sessions speak from, at one version, or, when nothing is handed to it, spoke from since the
+    start. `watched`: why it is not; `sessions`: those that are live."""
+
+    host: str
+    version: str
+    sessions: int
+    watched: str = ""
+
+
 class Health(Frozen, frozen=True, kw_only=True):
     """`data`: the folder that this daemon keeps, whatever the environment of the one who asks names. `index`: what is
-    being taken in. The engine makes nobody wait: it is no reason not to be `ready`."""
+    being taken in. `hosts`: by name. `code`: a stamp of the code that runs. The engine makes nobody wait: it is no
+    reason not to be `ready`."""
 
     ready: bool
     parts: dict[str, str]
@@ -45,6 +59,8 @@ class Health(Frozen, frozen=True, kw_only=True):
     memory: MemoryHealth
     index: IndexProgress
     waiting: Waiting
+    hosts: tuple[Speaking, ...] = ()
+    code: str = ""
 
 
 async def health(parts: Parts, shell: Shell) -> Health:
@@ -78,6 +94,23 @@ async def health(parts: Parts, shell: Shell) -> Health:
         memory=memory,
         index=progress(parts),
         waiting=await _waiting(parts),
+        hosts=_speaking(parts),
+        code=running(),
+    )
+
+
+def _speaking(parts: Parts) -> tuple[Speaking, ...]:
+    """Who speaks now, and who was met and is only watched. A version goes by its numbers: what a product says of itself
+    is not repeated."""
+    capabilities = parts.rollouts.capabilities
+    clients = {one.scope.session_id: one.client for one in parts.sessions.all() if not one.subagent}
+    counted = Counter((one.host, version_of(one), capabilities.of(one).why) for one in clients.values())
+    for one in capabilities.met():
+        if why := capabilities.of(one).why:
+            counted.setdefault((one.host, version_of(one), why), 0)
+    return tuple(
+        Speaking(host=host, version=version, sessions=count, watched=why)
+        for (host, version, why), count in sorted(counted.items())
     )
 
 

@@ -18,6 +18,11 @@ def policy(kind: str, version: int) -> str:
     return f"{kind}_{MARK}_v{version}"
 
 
+def tool(part: str) -> str:
+    """The name of a tool that agents call: `memory_search_pre`. Letters, digits and `_`: every host takes it."""
+    return f"{part}_{MARK}"
+
+
 def env(part: str) -> str:
     """The name of an environment variable: `REMORA_PRE_PART`."""
     return f"{BASE}_{MARK}_{part}".upper()
@@ -27,6 +32,8 @@ SCRIPT = name()
 PROTOCOL = f"{name()}/1"
 SOCKET_FILE = f"{name()}.sock"
 HTTP_SOCKET_FILE = f"{name('http')}.sock"
+LATE_FILE = name("late")
+STOPPED_FILE = name("stopped")
 LOCK_FILE = f"{name()}.lock"
 DATABASE_FILE = f"{name()}.db"
 INDEX_FILE = "index.db"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from host.errors import SocketFault
+from host.namespace import LATE_FILE, SCRIPT, STOPPED_FILE
 from host.paths import ADDRESS_BYTES, folder_problem
 
 BACKLOG = 1024
@@ -137,7 +138,8 @@ def bind_loopback(port: int) -> socket.socket:
         listening.setblocking(False)
     except OSError as error:
         listening.close()
-        raise SocketFault(f"The port {port} cannot be had: {error.strerror}.", "Stop what holds it.") from error
+        problem = f"The port {port} cannot be had: {error.strerror}."
+        raise SocketFault(problem, f"Stop what holds it, or have another one chosen: {SCRIPT} init.") from error
     return listening
 
 
@@ -190,6 +192,44 @@ class Listener:
         """Take the file away, if it is still ours."""
         unlink(self.path, self._ours)
         self._ours = None
+
+
+def well_again(folder: Path, now: float, seconds: float) -> bool:
+    """Let hooks ask again: take away the mark that one of them left in the sockets' folder when an answer was late,
+    once it is older than `seconds`. `now`: epoch seconds, the clock of file times. True: it was taken away."""
+    mark = folder / LATE_FILE
+    try:
+        if 0 <= now - os.lstat(mark).st_mtime < seconds:
+            return False
+        mark.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def leave_stopped(folder: Path) -> None:
+    """Leave a mark in the sockets' folder that a person stopped the daemon: what goes on by itself does not start it.
+    Raises SocketFault."""
+    ensure_folder(folder)
+    try:
+        os.close(os.open(folder / STOPPED_FILE, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise SocketFault(
+            f"The mark {folder / STOPPED_FILE} cannot be made: {error.strerror}.", "Look at the folder."
+        ) from error
+
+
+def is_stopped(folder: Path) -> bool:
+    """Whether a person stopped the daemon, and none was started since."""
+    return os.path.lexists(folder / STOPPED_FILE)
+
+
+def start_anew(folder: Path) -> None:
+    """Take that mark away: a daemon starts."""
+    try:
+        os.unlink(folder / STOPPED_FILE)
+    except OSError:  # it is not there
+        pass
 
 
 def unlink(path: Path, ours: Inode | None) -> None:

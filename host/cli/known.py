@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from host.cli.answers import Health
 from host.cli.link import ask_running
 from host.cli.memory_answers import Listed
 from host.cli.tables import one_line
@@ -17,6 +18,7 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     """Ids that begin so. None without a daemon: completion starts nothing and says nothing."""
     folder = ctx.params.get("workspace") or Path()
     try:
+        ask_running("health", {}, Health)  # one that hangs is not waited for at each Tab
         known = ask_running("memory.list", {"workspace": str(Path(folder).resolve()), "limit": OFFERED}, Listed)
     except (RemoraError, OSError):
         return []

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from host.cli.answers import Health
-from host.client import DaemonAbsent, Refused, call_sync, connect
+from host.client import DaemonAbsent, DaemonSilent, Refused, call_sync, connect
 from host.config import Paths, environment, locate
 from host.errors import RemoraError
 from host.launch import launch, wait_until_ready
@@ -20,6 +20,8 @@ from host.namespace import SCRIPT, env
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 30.0
+LIFE_SECONDS = 3.0  # for what a daemon answers at once, however much it has to do
+AT_ONCE = frozenset({"health", "shutdown"})
 # A refusal's kind -> what to do about it from here; the daemon speaks of methods.
 NEXT_STEPS = {
     "unknown-memory": f"List what there is with: {SCRIPT} list",
@@ -53,9 +55,18 @@ def ask(method: str, params: Mapping[str, object], answer: type[T]) -> T:
 
 
 def ask_running(method: str, params: Mapping[str, object], answer: type[T]) -> T:
-    """One request to a daemon that runs, whatever data it keeps. Raises DaemonAbsent when there is none."""
+    """One request to a daemon that runs, whatever data it keeps. Raises DaemonAbsent when there is none, and
+    DaemonSilent with what to do when it hangs."""
+    seconds = LIFE_SECONDS if method in AT_ONCE else TIMEOUT_SECONDS
     try:
-        raw = call_sync(paths().socket, method, dict(params), timeout=TIMEOUT_SECONDS)
+        raw = call_sync(paths().socket, method, dict(params), timeout=seconds)
+    except DaemonSilent as silence:
+        if not isinstance(silence.__cause__, TimeoutError):  # something else listens there
+            raise
+        raise DaemonSilent(
+            f"The daemon at {paths().socket} did not answer within {seconds:.0f} s. It hangs, or the machine is busy.",
+            f"Ask again in a moment. If it stays so, end it with `{SCRIPT} stop`, then: {SCRIPT} start",
+        ) from silence.__cause__
     except Refused as refused:
         if (step := NEXT_STEPS.get(refused.kind)) is None:
             raise

@@ -3,21 +3,31 @@
 import os
 import sys
 import time
+from collections.abc import Sequence
 
 import click
 import msgspec
 
-from host.cli.answers import Health, MemoryHealth, Progress, Text, Waiting
+from host.cli import hung as hung_up
+from host.cli.answers import Health, MemoryHealth, Progress, Speaking, Text, Waiting
 from host.cli.link import ask, ask_running, keeps_ours, paths, refuse_others, start_daemon
 from host.cli.numbers import lines
 from host.cli.output import count_of, json_option, say, show_json, unbroken
-from host.client import DaemonAbsent
-from host.errors import RemoraError
+from host.client import DaemonAbsent, DaemonSilent
+from host.errors import RemoraError, SocketFault
 from host.namespace import SCRIPT
+from host.setup import claude_code
+from host.setup.records import Records
+from host.sockets import leave_stopped, start_anew
 
 PATIENCE = 200  # looks
 PAUSE_SECONDS = 0.05
 PROBLEMS_SHOWN = 5
+# What a person at the terminal sees of http hooks that find nobody.
+SHOWN = (
+    'Open sessions of Claude Code show a line at each hook, "hook failed … ECONNREFUSED", until it runs again: '
+    f"{SCRIPT} start. To have silence while it runs: {SCRIPT} mute --for 1h"
+)
 # What is wrong with a place in a memory file, or with the file -> what to do about it.
 REMEDIES = {
     "malformed-anchor": "Correct the marker.",
@@ -59,6 +69,7 @@ def start(as_json: bool) -> None:
       remora-pre start
     """
     health = _health()
+    start_anew(paths().socket.parent)
     if health is None:
         start_daemon()
     else:
@@ -74,20 +85,28 @@ def start(as_json: bool) -> None:
 def stop(as_json: bool) -> None:
     """Stop the daemon.
 
-    It finishes what is under way first. Without a daemon there is nothing to do.
+    It finishes what is under way first; one that hangs is ended by a signal. Sessions that run do not start it again;
+    a session that starts does, and so does a command that needs it.
 
     \b
     Example:
       remora-pre stop
     """
-    running = _health() is not None
-    if running:
-        ask_running("shutdown", {}, msgspec.Raw)
-        _wait_until_gone()
+    running, hung = _looked()
+    unmarked = _mark_stopped()  # before it goes: a hook that finds nobody finds the mark
+    if hung or (running and not _shut_down()):
+        killed, hung = hung_up.end(paths().socket, paths().lock), True
+        how = "It had to be killed." if killed else "It ended at a signal."
     if as_json:
-        show_json({"stopped": running})
+        show_json({"stopped": running, "marked": not unmarked, "hung": hung})
     else:
         say("Stopped." if running else "It does not run.")
+        if hung:
+            say(f"It did not answer. {how} Nothing that was kept is lost.")
+        if unmarked:
+            say(f"An open session may start it again. {unmarked}")
+        elif any(record.host == claude_code.HOST for record in Records(paths().state / "settings").all()):
+            say(SHOWN)
 
 
 @click.command()
@@ -95,17 +114,24 @@ def stop(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Say how the daemon is.
 
-    Exit code 1 when it does not run, when a part of it is not well, or when it keeps another data folder than the
-    environment names.
+    Exit code 1 when it does not run, does not answer within three seconds, when a part of it is not well, or when it
+    keeps another data folder than the environment names.
 
     \b
     Example:
       remora-pre status
     """
-    health, where = _health(), paths()
+    where, hung, health = paths(), False, None
+    try:
+        health = _health()
+    except DaemonSilent:
+        if not as_json:
+            raise
+        hung = True
     data = health.data if health is not None and health.data else str(where.data)
     if as_json:
-        show_json({"running": health is not None, "health": health, "socket": str(where.socket), "data": data})
+        running = hung or health is not None
+        show_json({"running": running, "hung": hung, "health": health, "socket": str(where.socket), "data": data})
     elif health is None:
         say(f"It does not run. Start it with: {SCRIPT} start")
     else:
@@ -118,6 +144,7 @@ def status(as_json: bool) -> None:
         say(f"  data folder: {data}")
         _tell_problems(health.memory)
         _tell_waiting(health.waiting)
+        _tell_watched(health.hosts)
         if not keeps_ours(health):
             say(f"Commands from here mean another data folder, {where.data}, and are refused.")
     if health is None or not health.ready or not keeps_ours(health):
@@ -138,6 +165,13 @@ def _tell_waiting(waiting: Waiting) -> None:
         say(f"{count_of(waiting.approvals, 'procedure')} would have been shown and can do harm: {SCRIPT} approve")
     if waiting.review:
         say(f"{count_of(waiting.review, 'item')} in the review queue: {SCRIPT} review")
+
+
+def _tell_watched(hosts: Sequence[Speaking]) -> None:
+    """Which products get nothing because of the version that they speak from."""
+    for one in hosts:
+        if one.watched:
+            say(f"{one.host} is watched only: version {one.watched}. How to allow it says: {SCRIPT} doctor")
 
 
 def _tell_problems(memory: MemoryHealth) -> None:
@@ -181,11 +215,42 @@ def metrics(prometheus: bool, as_json: bool) -> None:
         say(line)
 
 
+def _looked() -> tuple[bool, bool]:
+    """Whether a daemon runs, and whether it hangs."""
+    try:
+        return _health() is not None, False
+    except DaemonSilent as silence:
+        if not isinstance(silence.__cause__, TimeoutError):
+            raise
+        return True, True
+
+
+def _shut_down() -> bool:
+    """Have it end. Whether it did, while it answered."""
+    try:
+        ask_running("shutdown", {}, msgspec.Raw)
+        _wait_until_gone()
+    except DaemonSilent:
+        return False
+    except DaemonAbsent:  # it ended by itself meanwhile
+        pass
+    return True
+
+
 def _health() -> Health | None:
     try:
         return ask_running("health", {}, Health)
     except DaemonAbsent:
         return None
+
+
+def _mark_stopped() -> str:
+    """Say to hooks that a person stopped it. Why that cannot be done, or nothing."""
+    try:
+        leave_stopped(paths().socket.parent)
+    except SocketFault as fault:
+        return str(fault)
+    return ""
 
 
 def _wait_until_gone() -> None:

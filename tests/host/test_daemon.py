@@ -18,8 +18,8 @@ from host.config import Config, DaemonSettings, Paths, ensure_port, http_token, 
 from host.connection import Methods, Shell
 from host.daemon import LOG_BYTES, Daemon, Unbreakable, main
 from host.errors import SocketFault, StoreFault
-from host.namespace import env
-from host.sockets import Lock, bind, bind_loopback, ensure_folder, inode
+from host.namespace import LATE_FILE, env
+from host.sockets import Lock, bind, bind_loopback, ensure_folder, inode, is_stopped, leave_stopped
 from tests.support.methods import FakeMethods, FakeShell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -174,6 +174,21 @@ async def test_a_deleted_socket_file_comes_back_and_open_connections_live_on(ope
     assert [line["event"] for line in open_world.log.lines].count("socket.rebound") == 2
 
 
+async def test_hooks_that_gave_it_up_may_ask_again(world: World) -> None:
+    """At once when it starts, and while it runs once the mark is a few seconds old."""
+    mark = world.paths.socket.parent / LATE_FILE
+    mark.touch()
+    async with world.running():
+        assert not mark.exists()
+        mark.touch()
+        await world.daemon.look()
+        assert mark.exists()
+        os.utime(mark, (1000, 1000))
+        await world.daemon.look()
+        assert not mark.exists()
+    assert [line["event"] for line in world.log.lines].count("hook.late") == 1
+
+
 async def test_a_socket_that_was_taken_over_is_reported_once(world: World) -> None:
     async with world.running():
         world.paths.socket.unlink()
@@ -322,6 +337,21 @@ def test_two_daemons_never_share_a_data_folder(start: Start, environ: dict[str, 
     code, said = ended(second)
     assert code == 1
     assert f"pid {first.pid}" in said and "data folder" in said
+
+
+def test_one_that_nobody_asked_for_leaves_what_a_person_stopped(start: Start, paths: Paths) -> None:
+    leave_stopped(paths.socket.parent)
+    assert ended(start("revive")) == (0, "")
+    assert "daemon.ready" in first_line(start()) and not is_stopped(paths.socket.parent)
+
+
+def test_the_socket_may_lie_in_the_data_folder(start: Start, paths: Paths) -> None:
+    process = start(**{env("socket"): str(paths.data / "d.sock")})
+    assert "daemon.ready" in first_line(process)
+    second = start(**{env("socket"): str(paths.data / "d.sock")})
+    assert ended(second)[0] == 0
+    call_sync(paths.data / "d.sock", "shutdown")
+    assert ended(process)[0] == 0
 
 
 def test_in_the_background_it_writes_to_its_log_file(start: Start, paths: Paths) -> None:

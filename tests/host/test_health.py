@@ -9,9 +9,11 @@ import pytest
 
 from host.health import PROBLEMS_TOLD
 from host.service import Service
+from recall.contracts import EventEnvelope, EventType
 from recall.frames import EngineState, EngineStatus
 from recall.workspace import workspace_key
 from tests.support.asking import Asking
+from tests.support.builders import a_prompt, an_event
 from tests.support.engines import StillEngine
 from tests.support.methods import FakeShell
 from tests.support.world import LESSON, a_world
@@ -137,3 +139,33 @@ async def test_an_index_that_cannot_be_written_says_why(remora: Asking) -> None:
     health = await remora.ask("health")
 
     assert (health["ready"], health["parts"]["index"]) == (False, "degraded: The database is locked.")
+
+
+async def test_health_names_who_speaks_and_whose_version_is_only_watched(tmp_path: Path) -> None:
+    def told(version: str, session: str) -> EventEnvelope:
+        return an_event(EventType.SESSION_CLIENT, {"version": version, "model": "m"}, session_id=session)
+
+    async with a_world(tmp_path / "data", allowed=("codex 0.190",)) as world:
+        for number, version in enumerate(["0.171.0", "0.171.0", "0.190.3", "7.1.0 (beta)"]):
+            await world.feed(told(version, f"session-{number}"), host="codex")
+        await world.feed(a_prompt(session_id="other"), host="claude-code")
+
+        hosts = (await Asking(world).ask("health"))["hosts"]
+
+    watched = "7.1.0 is not in the table, which has 0.171 to before 0.180"
+    assert [(one["host"], one["version"], one["sessions"], one["watched"]) for one in hosts] == [
+        ("claude-code", "", 1, ""),
+        ("codex", "0.171.0", 2, ""),
+        ("codex", "0.190.3", 1, ""),
+        ("codex", "7.1.0", 1, watched),
+    ]
+
+
+async def test_health_names_who_is_watched_after_the_session_is_over(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        told = an_event(EventType.SESSION_CLIENT, {"version": "7.1.0"})
+        await world.feed(told, a_prompt("Where are the flags?"), an_event(EventType.SESSION_END, {}), host="codex")
+
+        (one,) = (await Asking(world).ask("health"))["hosts"]
+
+    assert (one["host"], one["version"], one["sessions"], bool(one["watched"])) == ("codex", "7.1.0", 0, True)

@@ -14,6 +14,7 @@ from host import namespace
         (namespace.name("recall", sep="_"), "remora_pre_recall"),
         (namespace.policy("gate", 3), "gate_pre_v3"),
         (namespace.env("data"), "REMORA_PRE_DATA"),
+        (namespace.tool("memory_search"), "memory_search_pre"),
     ],
 )
 def test_every_made_name_carries_the_mark(made: str, expected: str) -> None:

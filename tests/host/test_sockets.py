@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from host.errors import SocketFault
+from host.namespace import LATE_FILE, STOPPED_FILE
 from host.sockets import (
     Listener,
     Lock,
@@ -19,8 +20,12 @@ from host.sockets import (
     ensure_folder,
     inode,
     is_served,
+    is_stopped,
+    leave_stopped,
     set_aside,
+    start_anew,
     unlink,
+    well_again,
 )
 
 
@@ -265,3 +270,38 @@ async def test_an_unsafe_folder_is_reported(listener: Listener, run_dir: Path) -
 def test_what_cannot_be_moved_aside_is_said(run_dir: Path) -> None:
     with pytest.raises(SocketFault, match="cannot be moved"):
         set_aside(run_dir / "none")
+
+
+def test_a_mark_of_a_late_answer_goes_once_it_is_old_enough(run_dir: Path) -> None:
+    mark = run_dir / LATE_FILE
+    mark.touch()
+    os.utime(mark, (1000, 1000))
+
+    assert not well_again(run_dir, 1002.9, 3.0) and mark.exists()
+    assert well_again(run_dir, 1003.1, 3.0) and not mark.exists()
+    assert not well_again(run_dir, 1003.1, 3.0)
+
+
+def test_a_mark_of_a_clock_that_was_set_back_does_not_stay(run_dir: Path) -> None:
+    (run_dir / LATE_FILE).touch()
+    os.utime(run_dir / LATE_FILE, (9000, 9000))
+
+    assert well_again(run_dir, 1000, 3.0)
+
+
+def test_a_mark_says_that_a_person_stopped_it_until_one_starts(run_dir: Path) -> None:
+    folder = run_dir / "s"
+    assert not is_stopped(folder)
+    for _ in range(2):
+        leave_stopped(folder)
+        assert is_stopped(folder)
+    for _ in range(2):
+        start_anew(folder)
+        assert not is_stopped(folder)
+
+
+def test_a_mark_that_cannot_be_made_is_said(run_dir: Path) -> None:
+    (run_dir / STOPPED_FILE).symlink_to("elsewhere")
+    with pytest.raises(SocketFault, match="cannot be made"):
+        leave_stopped(run_dir)
+    assert not (run_dir / "elsewhere").exists()

@@ -18,7 +18,9 @@ RECORDS = [
 
 
 def test_ids_are_offered_with_what_the_memory_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    daemon = answering(monkeypatch, known, {"memory.list": {"records": RECORDS, "next": None}})
+    daemon = answering(
+        monkeypatch, known, {"health": {"ready": True}, "memory.list": {"records": RECORDS, "next": None}}
+    )
     command = main.get_command(click.Context(main), "show")
     assert command is not None
     context = command.make_context("show", [], resilient_parsing=True)
@@ -35,6 +37,6 @@ def test_ids_are_offered_with_what_the_memory_is_about(monkeypatch: pytest.Monke
 
 
 def test_without_a_daemon_nothing_is_offered_and_none_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch, known, {"memory.list": DaemonAbsent("No daemon.")})
+    answering(monkeypatch, known, {"health": DaemonAbsent("No daemon.")})
 
     assert known.complete(click.Context(main), main.params[0], "mem_") == []

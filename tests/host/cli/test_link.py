@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from host.cli import link
-from host.client import DaemonAbsent, Refused
+from host.client import DaemonAbsent, DaemonSilent, Refused
 from host.errors import RemoraError
 from host.namespace import env
 
@@ -118,6 +118,30 @@ def test_no_refusal_sends_a_person_to_a_method_of_the_wire(monkeypatch: pytest.M
     with pytest.raises(Refused, match=r"^No\. .*remora-pre (list|mute|lint|status)") as refused:
         link.ask("memory.get", {}, dict[str, int])
     assert "memory." not in str(refused.value) and "index." not in str(refused.value)
+
+
+@pytest.mark.parametrize(("method", "seconds"), [("health", 3), ("shutdown", 3), ("memory.search", 30)])
+def test_a_daemon_that_hangs_is_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, method: str, seconds: float
+) -> None:
+    asked: list[float] = []
+
+    def hangs(path: Path, method: str, params: Any, timeout: float) -> msgspec.Raw:
+        asked.append(timeout)
+        raise DaemonSilent("It does not answer.", "Look.") from TimeoutError()
+
+    monkeypatch.setattr(link, "call_sync", hangs)
+
+    with pytest.raises(DaemonSilent, match=rf"within {seconds} s\. .* `remora-pre stop`, then: remora-pre start"):
+        link.ask_running(method, {}, dict[str, int])
+    assert asked == [seconds]
+
+
+def test_what_listens_and_is_no_daemon_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked(monkeypatch, FakeSocket(DaemonSilent("It speaks otherwise.", "Look.")))
+
+    with pytest.raises(DaemonSilent, match=r"^It speaks otherwise\. Look\.$"):
+        link.ask("memory.list", {}, dict[str, int])
 
 
 def test_starting_passes_the_options_of_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
