@@ -13,6 +13,7 @@ from recall.contracts import EventEnvelope, Frozen
 SCHEMA_VERSION = 1
 TYPE_CHARACTERS = 64
 WORKSPACE_CHARACTERS = 4096
+HOST_CHARACTERS = 64
 DIGEST_PREFIX = "sha256:"
 
 P = TypeVar("P", bound="EventsParams")
@@ -25,9 +26,11 @@ class WireEnvelope(EventEnvelope, frozen=True, kw_only=True):
 
 
 class EventsParams(Frozen, frozen=True, kw_only=True):
-    """Parameters that carry events. Methods that take more derive from it."""
+    """Parameters that carry events. Methods that take more derive from it. `host`: what the agent runs in, which says
+    what it can take (C-07)."""
 
     events: Annotated[tuple[WireEnvelope, ...], msgspec.Meta(min_length=1, max_length=EVENTS_PER_CALL)]
+    host: Annotated[str, msgspec.Meta(min_length=1, max_length=HOST_CHARACTERS)] = "socket"
 
 
 class _Owned(msgspec.Struct, rename="camel"):

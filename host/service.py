@@ -9,6 +9,7 @@ import msgspec
 from governance.errors import AuditUnavailable
 from governance.metrics import as_json, gauges, prometheus
 from host.audits import Audits
+from host.backfill import Backfill
 from host.claims import Ask
 from host.connection import Peer, Reply, Shell
 from host.contracts import Claim, Claimed, MemoryPacket, Reason, Surface
@@ -45,6 +46,7 @@ METHODS = (
     "memory.get",
     "memory.remember",
     "memory.edit",
+    "memory.propose",
     "memory.pin",
     "memory.mute",
     "memory.forget",
@@ -54,6 +56,8 @@ METHODS = (
     "memory.list",
     "memory.import",
     "memory.lint",
+    "history.begin",
+    "history.append",
     "index.rebuild",
     "index.progress",
     "engine.reembed",
@@ -177,7 +181,14 @@ class Service:
             "health": self._health,
             "hook": self._hook,
         }
-        for verbs in (Memories(parts), Reviewing(parts), Audits(parts), Evidence(parts), Workspaces(parts)):
+        for verbs in (
+            Memories(parts),
+            Backfill(parts),
+            Reviewing(parts),
+            Audits(parts),
+            Evidence(parts),
+            Workspaces(parts),
+        ):
             table |= verbs.table()
         self._table: Mapping[str, Handler] = table
 
@@ -203,11 +214,11 @@ class Service:
 
     async def _append(self, request: Request, peer: Peer) -> AppendResult:
         with self._parts.workers.appending():
-            return await self._stored(read_events(request, EventsParams).events)
+            return await self._stored(read_events(request, EventsParams))
 
-    async def _stored(self, events: tuple[EventEnvelope, ...]) -> AppendResult:
-        appended = await self._parts.host.on_event(events)
-        last = events[-1]
+    async def _stored(self, params: EventsParams) -> AppendResult:
+        appended = await self._parts.host.on_event(params.events, params.host)
+        last = params.events[-1]
         runtime = self._parts.sessions.known(last.session_id, last.agent_id)
         return AppendResult(
             accepted=appended.accepted,
@@ -221,7 +232,7 @@ class Service:
 
     async def _step(self, request: Request, peer: Peer) -> StepResult:
         params = read_events(request, StepParams)
-        stored = await self._stored(params.events)
+        stored = await self._stored(params)
         wish = params.claim
         if wish is None:
             return StepResult(accepted=stored.accepted, duplicates=stored.duplicates, cursor=stored.cursor)
@@ -316,7 +327,9 @@ class Service:
             source_kind=SourceKind.LIFECYCLE,
             payload=msgspec.Raw(msgspec.json.encode(payload)),
         )
-        await self._parts.host.on_event((envelope,))
+        runtime = self._parts.sessions.known(params.session_id, params.agent_id)
+        host = "socket" if runtime is None else runtime.host  # whoever asks: the agent runs where it ran
+        await self._parts.host.on_event((envelope,), host)
 
     async def _status(self, params: SessionParams) -> SessionStatus:
         runtime = await self._parts.sessions.find(params.session_id, params.agent_id)

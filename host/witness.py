@@ -30,6 +30,7 @@ from governance.evidence_rules import (
     terms_of,
 )
 from governance.evidence_words import complaint, confirms
+from host.asked import told_by
 from host.frame import cut_packets
 from host.gate_words import corrects
 from host.known import Index, Known, Met, Traits
@@ -126,7 +127,8 @@ class Witness:
             return ()
         recent = (one for one, _ in runtime.segments)
         payload = understood(payload, segment, recent, envelope.workspace)
-        return of_read(await shown_by(self.library, payload), occasion) if reads_files(payload) else ()
+        read = await shown_by(self.library, payload) if reads_files(payload) else []
+        return of_read([*read, *await told_by(self.library, payload, runtime.scope)], occasion)
 
     def _succeeded(self, payload: EventPayload, known: Known, occasion: Occasion) -> Rows:
         """The result of a call that used records is good."""

@@ -338,4 +338,55 @@ GOVERNANCE = (
     ),
 )
 
-PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION, *GOVERNANCE)
+HOSTS = (
+    Promise(
+        "project-identity",
+        "issue 6, point 6",
+        "A project's memory is found from every worktree, subfolder and link of it, and where it was moved to; a "
+        "project that only looks like it is told nothing.",
+    ),
+    Promise(
+        "mcp-clean",
+        "issue 6, point 4",
+        "Not one byte on the MCP server's standard output that is not protocol; it ends with its client and leaves "
+        "nothing behind.",
+    ),
+    Promise(
+        "agents-propose",
+        "issue 6, deliver 5",
+        "Over MCP an agent reads what could be handed to it; what it keeps is no person's word, and what it would "
+        "change or have forgotten waits for a person.",
+    ),
+    Promise(
+        "settings-untouched",
+        "issue 6, point 5",
+        "init keeps every foreign byte of a settings file, comments, order, line ends, links and permissions too; "
+        "--remove brings the file back as it was.",
+    ),
+    Promise(
+        "history-is-history",
+        "issue 6, deliver 10",
+        "A past session is stored once, whatever stops its import; nothing is decided about it, and nothing handed "
+        "over for it.",
+    ),
+    Promise(
+        "context-maintained",
+        "issue 6, point 7",
+        "What is kept in view is told once; unchanged it is not told again, changed it is replaced by one message, "
+        "emptied it is cleared by one; a restart or a compaction in between repeats nothing and loses nothing.",
+    ),
+    Promise(
+        "unknown-version",
+        "issue 6, point 7",
+        "A product whose version the table of hosts does not have is watched only; audit, status and doctor say so, "
+        "and its user can allow it.",
+    ),
+    Promise(
+        "doctor-finds",
+        "issue 6, deliver 6",
+        "doctor finds each broken state that it names, says what, why and what to do, changes nothing and shows no "
+        "secret.",
+    ),
+)
+
+PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION, *GOVERNANCE, *HOSTS)

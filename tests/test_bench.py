@@ -9,10 +9,9 @@ import pytest
 from host.namespace import INDEX_FILE
 from tests.bench import corpus, recorded
 from tests.bench.__main__ import BENCHES, main, parted
-from tests.bench.bench_hook import _interval
 from tests.bench.bench_recall import sizes
 from tests.bench.load import lesson, turn
-from tests.bench.measure import of, percentile
+from tests.bench.measure import interval, of, percentile
 from tests.bench.quick_encoder import QuickEncoder
 from tests.bench.recall_index import building, looking_up, opening, refreshing
 
@@ -41,8 +40,8 @@ def test_a_figure_of_many_runs_has_median_and_tail() -> None:
 
 
 def test_an_interval_of_a_median_encloses_it() -> None:
-    assert _interval([1.0, 2.0, 3.0]) == "1.00 … 3.00 (range)"
-    assert _interval([5.0] * 8) == "5.00 … 5.00"
+    assert interval([1.0, 2.0, 3.0]) == "1.00 … 3.00 (range)"
+    assert interval([5.0] * 8) == "5.00 … 5.00"
 
 
 def test_the_load_is_the_same_at_every_run_and_every_lesson_differs() -> None:

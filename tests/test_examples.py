@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from host.config import Config
-from host.namespace import PROTOCOL
+from host.mcp.hosts import FORWARDED, hook_input
+from host.namespace import PROTOCOL, SCRIPT, tool
 from host.protocol import CODES
 from recall.contracts import MemoryRecord, Origin
 from recall.files import parse
@@ -88,6 +89,8 @@ async def test_the_source_to_write_oneself_does_what_it_says(remora: Asking) -> 
 @pytest.mark.parametrize("page", [page for page in DOCS.rglob("*.md") if "```toml" in page.read_text("utf-8")], ids=str)
 def test_settings_that_are_shown_are_taken(page: Path) -> None:
     for block in _blocks(str(page.relative_to(DOCS)), "toml"):
+        if block.startswith("[mcp_servers."):  # Codex's own settings
+            continue
         assert msgspec.toml.decode(block.encode(), type=Config) != Config()
 
 
@@ -127,3 +130,19 @@ def test_the_packet_of_the_levels_page_is_the_one_that_the_tutorial_gets() -> No
     (packet,) = _blocks("explanation/levels.md", "text")
     (printed,) = _blocks("tutorial/first-injection.md", "text")
     assert packet in printed
+
+
+# ----------------------------------------------------------------------------------------------------------------- MCP
+
+
+def test_the_settings_for_the_mcp_server_are_what_the_products_read() -> None:
+    server, hooks = (json.loads(block) for block in _blocks("how-to/ask-memory-over-mcp.md", "json"))
+    (codex,) = (msgspec.toml.decode(block) for block in _blocks("how-to/ask-memory-over-mcp.md", "toml"))
+    command = {"command": SCRIPT, "args": ["mcp"]}
+
+    assert server == {"mcpServers": {SCRIPT: {"type": "stdio", **command}}}
+    assert codex == {"mcp_servers": {SCRIPT: {**command, "env_vars": list(FORWARDED)}}}
+    ((event, groups),) = hooks["hooks"].items()
+    (hook,) = groups[0]["hooks"]
+    assert hook["input"] == hook_input("claude-code", event)
+    assert (hook["type"], hook["server"], hook["tool"]) == ("mcp_tool", SCRIPT, tool("hook"))

@@ -23,10 +23,18 @@ from host.cli.main import main
 from host.config import Config
 from host.contracts import Reason
 from host.gate import OWNER_RULES, PLACE_RULES, SEGMENT_RULES
+from host.hooks import HookParams
 from host.inbox import ladder
+from host.maintained import RULES_BYTES
+from host.mcp.hosts import FIELDS, FORWARDED
+from host.mcp.link import HOOK_SECONDS
+from host.mcp.memory_tools import MOST_FOUND
+from host.mcp.registry import TOOLS
+from host.mcp.resources import PAGE
+from host.mcp.wording import TEXT_BYTES, Memory
 from host.policy import Policy
 from host.service import Service
-from host.setup.claude_code import EVENTS
+from host.setup.claude_code import TOLD
 from recall import markers
 from recall.lint import RULES
 from recall.rank import DropReason
@@ -35,7 +43,7 @@ from tests.promises import PROMISES
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
-WIRE_ONLY = {"hook": {"host", "payload"}}  # decoded by the adapter, not as parameters of a method
+ELSEWHERE: dict[str, type[msgspec.Struct]] = {"hook": HookParams}  # decoded behind the method, not in it
 
 
 def _sections(page: str, level: str = "###") -> dict[str, str]:
@@ -108,13 +116,13 @@ def test_the_shapes_are_read() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_methods_parameters_are_those_it_reads(method: str) -> None:
-    kind = _params(METHODS[method])
+    kind = ELSEWHERE.get(method, _params(METHODS[method]))
     known = {} if kind is None else _fields(kind)
     shapes = _shapes(_sections("protocol.md")[method])[0]
     assert shapes, "no parameters are shown"
     for shape in shapes:
         names = _names(shape)
-        assert not names.keys() - known.keys() - WIRE_ONLY.get(method, set()), "are not read"
+        assert not names.keys() - known.keys(), "are not read"
         assert not [name for name, optional in names.items() if optional and not known[name]], "cannot be left out"
     required = {name for name, optional in known.items() if not optional}
     assert all(required <= _names(shape).keys() for shape in shapes), "must be given"
@@ -202,7 +210,7 @@ def test_every_attribute_of_a_marker_is_told() -> None:
 
 def test_every_hook_of_claude_code_is_told_and_handled() -> None:
     told = _column(REFERENCE / "adapters.md", "| hook |")
-    assert set(told) == set(EVENTS)
+    assert set(told) == set(TOLD)
     assert set(told) <= claude_code._TELLERS.keys()
 
 
@@ -292,3 +300,41 @@ def test_the_policies_that_pages_name_are_or_were_ours() -> None:
         stage: max(one for one in named if one.startswith(stage)) for stage in {one.split("_")[0] for one in named}
     }
     assert set(newest.values()) <= used, named
+
+
+# ---------------------------------------------------------------------------------------------------------------- MCP
+
+
+def test_every_mcp_tool_is_shown_with_its_arguments_and_its_answer() -> None:
+    sections = _sections("mcp.md")
+    assert list(sections) == [one.name for one in TOOLS]
+    for one in TOOLS:
+        text = sections[one.name]
+        arguments = text.split("\n\n")[0]
+        assert re.findall(r"^\| `(\w+)` \|", arguments, re.MULTILINE) == list(one.input_schema()["properties"]), (
+            one.name
+        )
+        shown = re.search(r"`(\{note.*?\})`", text.replace("\n", " "))
+        if shown is not None:
+            assert set(_names(shown[1])) == set((one.output_schema() or {})["properties"]), one.name
+    memory = re.search(r"A memory is\s`(\{.*?\})`", sections["memory_search_pre"].replace("\n", " "))
+    assert memory is not None and set(_names(memory[1])) == set(_fields(Memory))
+
+
+def test_the_fields_that_hooks_by_a_tool_ask_for_are_shown() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \| `(\w+)` \| (.+) \|$", _sections("mcp.md")["hook_pre"], re.MULTILINE)
+    shown = {(host, event): tuple(re.findall(r"`(\w+)`", fields)) for host, event, fields in rows}
+    assert shown == {(host, event): fields for host, events in FIELDS.items() for event, fields in events.items()}
+
+
+def test_the_numbers_of_the_mcp_page_are_those_of_the_code() -> None:
+    page = (REFERENCE / "mcp.md").read_text(encoding="utf-8")
+    said = {
+        f"cut to {TEXT_BYTES:,} bytes".replace(",", " "),
+        f"1 to {MOST_FOUND}, 5 by default",
+        f"newest first, {PAGE} a page",
+        f"within {HOOK_SECONDS} s",
+        f"in at most {RULES_BYTES} bytes",
+        *(f"`{name}`" for name in FORWARDED),
+    }
+    assert not [words for words in said if words not in " ".join(page.split())]

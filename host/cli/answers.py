@@ -104,8 +104,18 @@ class Waiting(Frozen, frozen=True, kw_only=True):
     review: int = 0
 
 
+class Speaking(Frozen, frozen=True, kw_only=True):
+    """An agent product that sessions speak from now. `watched`: why nothing is handed to them."""
+
+    host: str
+    version: str = ""
+    sessions: int = 0
+    watched: str = ""
+
+
 class Health(Frozen, frozen=True, kw_only=True):
-    """The answer of `health`. `data`: the folder that the daemon keeps, empty when it does not say."""
+    """The answer of `health`. `data`: the folder that the daemon keeps, empty when it does not say. `code`:
+    which code it runs."""
 
     ready: bool
     parts: dict[str, msgspec.Raw] = {}
@@ -114,3 +124,5 @@ class Health(Frozen, frozen=True, kw_only=True):
     memory: MemoryHealth = MemoryHealth()
     index: Progress = Progress()
     waiting: Waiting = Waiting()
+    hosts: tuple[Speaking, ...] = ()
+    code: str = ""

@@ -78,7 +78,7 @@ audit.add_command(stats)
 @click.option("--outcome", help="Only this outcome: packet, silence, held-out, claimed, delivered, dropped, …")
 @click.option("--reason", type=click.Choice([str(reason) for reason in Reason]), help="Only this reason.")
 @click.option("--step", type=int, help="Only this step of the session.")
-@click.option("--would", is_flag=True, help="What would have been handed over, in shadow mode.")
+@click.option("--would", is_flag=True, help="What would have been handed over, where remora only watches.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many at most.")
 @json_option
 def listing(as_json: bool, limit: int, step: int | None, would: bool, **given: str | None) -> None:
@@ -94,7 +94,7 @@ def listing(as_json: bool, limit: int, step: int | None, would: bool, **given: s
     if step is not None:
         params["step"] = step
     if would:
-        params["reason"] = str(Reason.SHADOW)
+        params["outcome"] = "would"
     found = ask("audit.query", params, Entries)
     if as_json:
         show_json(found)

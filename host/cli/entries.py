@@ -52,6 +52,8 @@ def described(entry: AuditEntry) -> Iterator[str]:
     if entry.packet:
         packet = entry.packet
         yield f"packet {packet.packet_id}: items {len(packet.items)}, bytes {packet.bytes}, as {packet.level}"
+        if packet.context is not None:
+            yield f"  kept in view: {packet.context.state}, named {' '.join(packet.context.items) or '-'}"
     yield from (f"shows: {line}" for line in used(entry))
     if entry.latency:
         yield "time: " + ", ".join(f"{stage} {_ms(micros)} ms" for stage, micros in entry.latency.items())

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import click
 
+from host.adapters import ADAPTERS
+
 HOOK = Path(__file__).parents[1] / "hook.py"
 
 
 @click.command()
-@click.argument("product", metavar="HOST", type=click.Choice(["claude-code"]))
+@click.argument("product", metavar="HOST", type=click.Choice(sorted(ADAPTERS)))
 def hook(product: str) -> None:
     """Pass one hook call of an agent product to the daemon.
 

@@ -68,8 +68,9 @@ class Handed(Frozen, frozen=True, kw_only=True):
 def replay(file: Path, memory: Path | None, attention: str, every: bool, as_json: bool) -> None:
     """Show the passes a transcript would have made.
 
-    Reads a session transcript of Claude Code or Codex and plays it through a host of its own, by the clock of the
-    transcript. Nothing is kept. Every pass has a decision digest: the same file and memories give the same digests.
+    Reads a session transcript of Claude Code, Codex or Gemini CLI and plays it through a host of its own, by the
+    clock of the transcript. Nothing is kept. Every pass has a decision digest: the same file and memories give the
+    same digests.
 
     \b
     Examples:
@@ -159,7 +160,7 @@ def _line(replayed: Replayed, place: int) -> Line:
         outcome=entry.outcome,
         reason=entry.reason,
         decision_digest=entry.decision_digest,
-        memories=() if entry.packet is None else entry.packet.items,
+        memories=() if entry.packet is None else entry.packet.named,
     )
 
 
@@ -169,7 +170,7 @@ def _handed(replayed: Replayed) -> Handed:
     return Handed(
         event_seq=packet.context_cursor.event_seq,
         packet_id=packet.packet_id,
-        memories=tuple(item.memory_id for item in packet.items),
+        memories=tuple(one.memory_id for one in packet.named),
         rendered=packet.rendered,
     )
 

@@ -55,7 +55,7 @@ class Report:
         """Count a moment's passes, and keep what it handed over."""
         self.passes += len(moment.passes)
         self.silences.update(entry.reason for entry in moment.passes if entry.outcome == SILENCE)
-        if moment.packet is not None:
+        if moment.packet is not None and moment.packet.items:
             self.given.append(
                 Given(
                     seq=moment.event.seq,

@@ -160,7 +160,7 @@ async def _played(recording: Recording, parts: Parts, clock: SetClock) -> Played
         silences.update(entry.reason for entry in one.passes if entry.outcome == SILENCE)
         arms = [arm for entry in one.passes for arm in entry.arms if arm.shortfall]
         short.update(f"{arm.name}: {arm.shortfall}" for arm in arms)
-        if one.packet is not None:
+        if one.packet is not None and one.packet.items:  # the runtime context alone answers no need
             handed.append(_handed(recording, one.envelope, one.packet, own))
     dropped = await parts.audit.query(AuditFilter(kind=AuditKind.DROP, limit=MOST))
     return Played(

@@ -49,6 +49,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("event.append", {"events": [on_wire(a_prompt(session_id=""))]}, "no-owner"),
     ("event.append", {"events": [on_wire(a_prompt()) | {"schemaVersion": 2}]}, "unsupported-schema"),
     ("event.append", {"events": [on_wire(a_prompt(workspace="a\0b"))]}, "invalid-params"),
+    ("event.append", {"events": [on_wire(a_prompt())], "host": ""}, "invalid-params"),
+    ("step", {"events": [on_wire(a_prompt())], "host": "x" * 65}, "invalid-params"),
     ("step", {"events": [on_wire(a_prompt())], "claim": {"surface": "at-stop"}}, "invalid-params"),
     ("inbox.claim", OWNER | {"surface": "post-tool"}, "invalid-params"),
     ("inbox.claim", OWNER | {"surface": "post-tool", "requestId": "r"}, "unknown-session"),
@@ -148,6 +150,20 @@ async def test_a_step_that_needs_nothing_says_why_there_is_no_packet(remora: Ask
     )
 
     assert (answer["packet"], answer["claimId"], answer["reason"]) == (None, None, Reason.NONE_PENDING)
+
+
+async def test_what_the_agent_runs_in_says_what_it_can_take_and_stays_whoever_asks(remora: Asking) -> None:
+    folder = remora.world.workspace()
+    await remora.world.remember(LESSON)
+    events = [on_wire(here(one, folder)) for one in (a_call("make integration-test"), a_result(FAILURE))]
+    claim = {"surface": "post-tool", "waitMs": 2000}
+
+    answer = await remora.ask("step", events=events, host="nobody-knows", claim=claim)
+    await remora.ask("session.set", **OWNER, muted=False)
+
+    runtime = remora.world.parts.sessions.known(SESSION, AGENT)
+    assert runtime is not None and runtime.host == "nobody-knows"
+    assert answer["packet"] is None and await last_pass(remora) == ("silence", Reason.NO_SURFACE)
 
 
 async def test_a_step_may_claim_for_another_agent_than_its_events(remora: Asking) -> None:

@@ -164,8 +164,8 @@ def test_a_memory_file_keeps_what_its_markers_say_and_leaves_out_what_counts_no_
         (b"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "a.md", "conflict"),
         (b"# a\nb\n" * (MOST_DRAFTS + 1), "a.md", "10 000"),
         (b"## Observations\n" + b"- [a] b\n" * (MOST_DRAFTS + 1), "a.md", "10 000"),
-        (b'{"type":"user"}\n', "session.jsonl", "extraction"),
-        (b'\n{"messages": []}', "session.json", "extraction"),
+        (b'{"type":"user"}\n', "session.jsonl", "--history"),
+        (b'\n{"messages": []}', "session.json", "--history"),
         (b"x", "page.html", "No Markdown"),
     ],
 )

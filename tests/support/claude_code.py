@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,22 @@ class ClaudeCode:
         message = {"id": message_id, "role": "assistant", "content": [{"type": "text", "text": text}]}
         self.writes({"type": "assistant", "timestamp": at, "message": message, "uuid": message_id})
 
+    def types(self, text: str, at: int, prompt_id: str) -> None:
+        """A prompt is written, whatever its hook came to. `at`: epoch ms."""
+        said = {"role": "user", "content": text}
+        self.writes({"type": "user", "promptId": prompt_id, "timestamp": _iso(at), "message": said, "uuid": prompt_id})
+
+    def runs(self, command: str, output: str, at: int, call_id: str) -> None:
+        """A call and its result are written, whatever their hooks came to."""
+        call = {"type": "tool_use", "id": call_id, "name": "Bash", "input": {"command": command}}
+        result = {"type": "tool_result", "tool_use_id": call_id, "content": output}
+        asked = {"id": f"msg_{call_id}", "role": "assistant", "content": [call]}
+        answered = {"role": "user", "content": [result]}
+        self.writes(
+            {"type": "assistant", "timestamp": _iso(at), "message": asked, "uuid": f"a_{call_id}"},
+            {"type": "user", "timestamp": _iso(at + 1), "message": answered, "uuid": f"u_{call_id}"},
+        )
+
     def puts_before_the_model(self, text: str) -> None:
         """The host writes down which hook text it has given to its model."""
         self.writes({"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [text]}})
@@ -82,6 +99,10 @@ class ClaudeCode:
 
     async def logged(self) -> tuple[EventEnvelope, ...]:
         return await self.world.parts.eventlog.replay(self.session)
+
+
+def _iso(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat()
 
 
 def said(reply: Reply) -> str:

@@ -21,7 +21,9 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
 
 if __name__ == "__main__":
     try:
-        code = run(lambda: build, Options(http="http" in sys.argv[1:], background="background" in sys.argv[1:]))
+        words = sys.argv[1:]
+        options = Options(http="http" in words, background="background" in words, revive="revive" in words)
+        code = run(lambda: build, options)
     except RemoraError as error:
         sys.stderr.write(f"Error: {error}\n")
         code = 1

@@ -104,6 +104,7 @@ async def a_world(
     attention: Attention = Attention.NORMAL,
     *,
     evidence: bool = True,
+    allowed: tuple[str, ...] = (),
 ) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -120,6 +121,7 @@ async def a_world(
         homes=homes,
         attention=attention,
         evidence=evidence,
+        allowed=allowed,
     )
     opened = folder / "opened"  # ids of a later start must differ from those of an earlier one
     opened.write_bytes(opened.read_bytes() + b"." if opened.exists() else b".")

@@ -99,10 +99,10 @@ def test_what_happened_in_one_instant_is_told_in_its_order(monkeypatch: pytest.M
     assert told == ["aud_2", "aud_3", "aud_4"]
 
 
-def test_what_shadow_mode_would_have_said_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_watched_session_would_have_got_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     result, daemon = run(monkeypatch, {"audit.query": {"entries": []}}, "list", "--would")
 
-    assert daemon.params("audit.query")["reason"] == "shadow"
+    assert daemon.params("audit.query")["outcome"] == "would"
     assert result.output == "No entry matches.\n"
 
 

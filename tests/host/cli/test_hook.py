@@ -15,10 +15,12 @@ def test_it_becomes_the_hook_client(monkeypatch: pytest.MonkeyPatch) -> None:
     became: list[list[str]] = []
     monkeypatch.setattr(os, "execv", lambda _, arguments: became.append(arguments))
 
-    CliRunner().invoke(main, ["hook", "claude-code"])
+    for product in ("claude-code", "codex"):
+        CliRunner().invoke(main, ["hook", product])
 
-    assert [arguments[1:] for arguments in became] == [["-I", "-S", str(HOOK), "claude-code"]]
+    assert [arguments[1:4] for arguments in became] == [["-I", "-S", str(HOOK)]] * 2
+    assert [arguments[4:] for arguments in became] == [["claude-code"], ["codex"]]
 
 
 def test_an_unknown_product_is_wrong_usage() -> None:
-    assert CliRunner().invoke(main, ["hook", "cursor"]).exit_code == 2
+    assert CliRunner().invoke(main, ["hook", "notepad"]).exit_code == 2
