@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,8 +97,16 @@ def test_a_companion_starts_the_daemon_that_is_not_there(tmp_path: Path, monkeyp
         assert companion.ready() and companion.problem == ""
         assert companion.exchange_sync([status]) is None and "No event" in companion.problem, "it answers"
     finally:
+        deadline = time.monotonic() + PATIENCE
+        while _reapers() > 1 and time.monotonic() < deadline:  # the start beside sees that a daemon is there, and goes
+            time.sleep(0.05)
         with daemon.connect() as wire:
             wire.call("shutdown")
         for thread in threading.enumerate():  # whoever waits for the process ends with it
             if thread.name.startswith("daemon-"):
                 thread.join(PATIENCE)
+
+
+def _reapers() -> int:
+    """How many processes that were started here still run."""
+    return sum(thread.name == "daemon-reaper" for thread in threading.enumerate())
