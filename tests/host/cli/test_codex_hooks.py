@@ -44,7 +44,7 @@ def test_with_yes_alone_nothing_is_trusted_and_codex_is_not_started(folder: Path
 
 
 def test_it_says_why_and_asks(folder: Path, home: Path) -> None:
-    no = init(folder, said="\ny\nn\n")
+    no = init(folder, said="y\nn\n")
     assert no.exit_code == 0 and "skips it in silence" in no.output and "Have Codex trust them?" in no.output
     assert trusted(home) == 0
 
@@ -57,7 +57,7 @@ def test_it_says_why_and_asks(folder: Path, home: Path) -> None:
 
 
 def test_no_answer_is_a_no(folder: Path, home: Path) -> None:
-    result = init(folder, said="\ny\n")
+    result = init(folder, said="y\n")
     assert (result.exit_code, trusted(home)) == (0, 0)
 
 

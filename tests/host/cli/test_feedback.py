@@ -84,7 +84,8 @@ def completed(incomplete: str) -> list[str]:
 def test_a_shell_offers_what_was_handed_over_last_and_memories(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [an_entry(kind=AuditKind.DELIVERY, packet=a_trace(number)) for number in (2, 1)]
     answering(monkeypatch, feedback, {"audit.query": {"entries": entries}})
-    answering(monkeypatch, known, {"memory.list": {"records": [a_memory("one", memory_id=MEMORY)], "next": None}})
+    listed = {"records": [a_memory("one", memory_id=MEMORY)], "next": None}
+    answering(monkeypatch, known, {"health": {"ready": True}, "memory.list": listed})
 
     assert completed("") == [f"pkt_{2:032x}", f"pkt_{1:032x}", MEMORY]
     assert completed("mem") == [MEMORY]
