@@ -196,10 +196,11 @@ class Listener:
 
 def well_again(folder: Path, now: float, seconds: float) -> bool:
     """Let hooks ask again: take away the mark that one of them left in the sockets' folder when an answer was late,
-    once it is older than `seconds`. `now`: epoch seconds, the clock of file times. True: it was taken away."""
+    once it is older than `seconds`. `now`: epoch seconds, the clock of file times. True: it was taken away. A mark of
+    the future goes too, for its clock was set back; one of this second does not, for clocks round differently."""
     mark = folder / LATE_FILE
     try:
-        if 0 <= now - os.lstat(mark).st_mtime < seconds:
+        if -1 <= now - os.lstat(mark).st_mtime < seconds:
             return False
         mark.unlink()
     except OSError:

@@ -289,6 +289,13 @@ def test_a_mark_of_a_clock_that_was_set_back_does_not_stay(run_dir: Path) -> Non
     assert well_again(run_dir, 1000, 3.0)
 
 
+def test_a_mark_of_this_moment_stays_though_the_clock_is_read_in_whole_milliseconds(run_dir: Path) -> None:
+    (run_dir / LATE_FILE).touch()
+    os.utime(run_dir / LATE_FILE, (1000.0009, 1000.0009))
+
+    assert not well_again(run_dir, 1000.0, 3.0) and (run_dir / LATE_FILE).exists()
+
+
 def test_a_mark_says_that_a_person_stopped_it_until_one_starts(run_dir: Path) -> None:
     folder = run_dir / "s"
     assert not is_stopped(folder)
