@@ -3,6 +3,7 @@
 from importlib.resources import files
 
 _TABLES = ("audit", "evidence")
+_QUEUE = ("queue_001.sql", "episodes_002.sql", "formation_003.sql")
 
 
 def schema(version: int = 1) -> str:
@@ -21,4 +22,4 @@ def schema(version: int = 1) -> str:
 def queue_steps() -> tuple[str, ...]:
     """The numbered steps of `governance.db`. A step that was released is never changed: a new one follows it."""
     folder = files("governance").joinpath("schema")
-    return tuple(folder.joinpath(name).read_text(encoding="utf-8") for name in ("queue_001.sql", "episodes_002.sql"))
+    return tuple(folder.joinpath(name).read_text(encoding="utf-8") for name in _QUEUE)
