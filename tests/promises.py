@@ -434,7 +434,7 @@ FORMATION = (
     Promise(
         "formation-10",
         "formation.md 9, item 10",
-        "An answer that holds nothing readable is a failure, never an empty answer; whole elements of a cut one are kept.",
+        "An answer that holds nothing readable is a failure, never an empty one; whole elements of a cut one are kept.",
     ),
     Promise(
         "formation-11",
@@ -533,7 +533,7 @@ FORMATION = (
     Promise(
         "formation-kills",
         "issue 7, point 3",
-        "Killed at any named point, each commit is wholly there or wholly absent, and no committed range is asked about again.",
+        "Killed at any named point, each commit is wholly there or wholly absent; no committed range is asked about again.",
     ),
     Promise(
         "reviewed-stays",
@@ -543,7 +543,7 @@ FORMATION = (
     Promise(
         "formation-loop",
         "issue 7, point 7",
-        "The running agent is told of a waiting checkpoint, notes it, a person keeps a note, and the next session is given it.",
+        "The running agent is told of a waiting checkpoint and notes it; a person keeps a note; the next session is given it.",
     ),
 )
 
