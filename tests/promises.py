@@ -533,7 +533,7 @@ FORMATION = (
     Promise(
         "formation-kills",
         "issue 7, point 3",
-        "Killed at any named point, each commit is wholly there or wholly absent; no committed range is asked about again.",
+        "Killed at any named point, each commit is wholly there or wholly absent; no committed range is asked again.",
     ),
     Promise(
         "reviewed-stays",
@@ -543,7 +543,7 @@ FORMATION = (
     Promise(
         "formation-loop",
         "issue 7, point 7",
-        "The running agent is told of a waiting checkpoint and notes it; a person keeps a note; the next session is given it.",
+        "The running agent notes a checkpoint that waits; a person keeps a note; the next session is given it.",
     ),
 )
 
