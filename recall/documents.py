@@ -14,7 +14,7 @@ import itertools
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 
 from recall.canonical import bytes_digest
@@ -129,9 +129,18 @@ class Documents:
         """
         return await asyncio.shield(asyncio.ensure_future(self._queued(base, relative, edit, expected)))
 
+    async def remove(self, base: str, relative: str, expected: str) -> Refused | None:
+        """Take one file below `base` away; None: it is gone, also when it was before. `expected`: the digest that the
+        caller saw; any other is `conflict`, and the file stays."""
+        return await asyncio.shield(asyncio.ensure_future(self._removed(base, relative, expected)))
+
     async def _queued(self, base: str, relative: str, edit: Edit, expected: str | None) -> str | Refused:
         async with self._queues.setdefault(os.path.join(base, relative), asyncio.Lock()):
             return await asyncio.to_thread(_transact, base, relative, edit, expected)
+
+    async def _removed(self, base: str, relative: str, expected: str) -> Refused | None:
+        async with self._queues.setdefault(os.path.join(base, relative), asyncio.Lock()):
+            return await asyncio.to_thread(_remove, base, relative, expected)
 
 
 def _listed(folder: str, most: int | None) -> list[os.DirEntry[str]] | None:
@@ -181,6 +190,38 @@ def _transact(base: str, relative: str, edit: Edit, expected: str | None) -> str
             return Refused(kind=RefusalKind.OUTSIDE_ROOT, problem=f"{relative} is, or lies behind, a symlink.")
         return Refused(kind=RefusalKind.UNWRITABLE, problem=f"{relative}: {error.strerror or error}.")
     return _conflict(relative)
+
+
+def _remove(base: str, relative: str, expected: str) -> Refused | None:
+    path = PurePosixPath(relative)
+    try:
+        with _open_folder(base, path.parent) as folder:
+            return _unlinked(folder, path.name, expected)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        kind = RefusalKind.OUTSIDE_ROOT if _why(error) == "link" else RefusalKind.UNWRITABLE
+        return Refused(kind=kind, problem=f"{relative} cannot be taken away: {error.strerror or error}.")
+
+
+def _unlinked(folder: int, name: str, expected: str) -> Refused | None:
+    """Put the file under another name, look at what that is, and only then let it go: now, or after a crash."""
+    aside, there = f".{name}.tmp", _exists(folder, name)
+    if there:
+        before = _read_at(folder, name)
+        if not isinstance(before, Document) or bytes_digest(before.data) != expected:
+            return _conflict(name)
+        os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+    found = _read_at(folder, aside)
+    if isinstance(found, Document) and bytes_digest(found.data) == expected:
+        os.unlink(aside, dir_fd=folder)
+        os.fsync(folder)
+    elif there:
+        with suppress(FileExistsError):  # written anew meanwhile: that one stays, and so does ours, aside
+            os.link(aside, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.unlink(aside, dir_fd=folder)
+        return _conflict(name)
+    return None
 
 
 def _attempt(folder: int, name: str, edit: Edit, expected: str | None) -> str | Refused | None:

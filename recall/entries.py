@@ -20,6 +20,7 @@ from recall.markers import FileHome
 INDEXED = 262_144  # characters of a record's text that can be found: a longer one is no memory but a file
 TITLE_WEIGHT = 2  # a word of the title counts as often as that many in the text
 SEARCHED, ASIDE = 1, 2  # what `eligible` says of a record that may be proposed: for its words, or by its own source
+DOCUMENTS, DOCUMENT_FOLDERS = ("persona.md", "doctrine.md"), ("scenes/", "skills/")  # formation.md 3
 KEPT_OUT = frozenset({Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED})
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(MemoryRecord).decode
@@ -68,13 +69,15 @@ class Root(Frozen, frozen=True, kw_only=True):
 class Place(Frozen, frozen=True, kw_only=True):
     """Where a root lies: its real path, the folder its files are relative to, and, if it is one file, its name.
 
-    `top`: the real path of the folder that it must not leave.
+    `top`: the real path of the folder that it must not leave. `ours`: no agent product's, so that documents may lie in
+    it (`is_document`).
     """
 
     path: str
     folder: str
     file: str | None = None
     top: str = ""
+    ours: bool = False
 
     def home(self, root: Root, relative: str) -> FileHome:
         """What a file of the root is told of where it stands."""
@@ -86,6 +89,12 @@ class Place(Frozen, frozen=True, kw_only=True):
             provider=root.provider,
             top=self.top,
         )
+
+
+def is_document(relative: str) -> bool:
+    """Whether what lies there in a memory folder of ours is a scene, a persona, a doctrine or a skill: made of records,
+    and none itself. What they say would be recalled twice."""
+    return relative in DOCUMENTS or relative.startswith(DOCUMENT_FOLDERS)
 
 
 class Known(msgspec.Struct, frozen=True, gc=False):

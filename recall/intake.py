@@ -3,10 +3,12 @@
 import os
 from collections.abc import Collection, Iterable, Mapping
 
+import msgspec
+
 from recall.canonical import bytes_digest
 from recall.contracts import Frozen, Origin
 from recall.documents import SUFFIXES, Document, Unreadable, read, scan, stamp
-from recall.entries import OPEN, FileChange, Guard, Known, Place, Root, changed
+from recall.entries import OPEN, FileChange, Guard, Known, Place, Root, changed, is_document
 from recall.indexing import KnownFile
 
 BATCH_FILES, BATCH_BYTES = 256, 2 * 1024 * 1024  # taken in by one transaction
@@ -40,7 +42,7 @@ def placed(root: Root) -> Place | None:
     """Where a root lies; None when that is not inside of what it must not leave."""
     if root.inside and not lies_within(root.path, root.inside):
         return None
-    return place_of(root.path, root.inside)
+    return msgspec.structs.replace(place_of(root.path, root.inside), ours=not root.provider)
 
 
 def lies_within(path: str, folder: str) -> bool:
@@ -77,6 +79,8 @@ def look(
         seen, passed_over = stamps if os.path.isdir(place.folder) else None, {}
     if seen is None:
         return None
+    if place.ours:
+        seen = {name: now for name, now in seen.items() if not is_document(name)}
     asked = known.keys() if only is None else known.keys() & set(only)
     return Look(
         # A file that is named has news to tell, whatever its stamp: two edits within one tick look alike.

@@ -132,7 +132,7 @@ def _as_stored(root: StoredRoot) -> tuple[Root, Place]:
     """A root that was not adopted since the start, as the index has it."""
     scope = ScopeRef(kind=Scope(root.scope_kind), key=root.scope_key)
     file = os.path.basename(root.path) if root.folder != root.path else None
-    place = Place(path=root.path, folder=root.folder, file=file, top=root.top)
+    place = Place(path=root.path, folder=root.folder, file=file, top=root.top, ours=not root.provider)
     return Root(path=root.path, scope=scope, origin=Origin(root.origin), provider=root.provider), place
 
 

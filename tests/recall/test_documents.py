@@ -303,3 +303,58 @@ async def test_a_file_that_is_deleted_while_we_write_is_a_change_by_someone_else
 
     assert isinstance(done, Refused) and done.kind is RefusalKind.CONFLICT
     assert os.listdir(tmp_path) == []
+
+
+async def test_a_file_is_taken_away_under_the_digest_that_was_seen(tmp_path: Path) -> None:
+    file = tmp_path / "in" / "a.md"
+    file.parent.mkdir()
+    file.write_bytes(b"A")
+
+    other = await Documents().remove(str(tmp_path), "in/a.md", bytes_digest(b"B"))
+    assert isinstance(other, Refused) and other.kind is RefusalKind.CONFLICT and file.read_bytes() == b"A"
+    assert await Documents().remove(str(tmp_path), "in/a.md", bytes_digest(b"A")) is None
+    assert list(file.parent.iterdir()) == []
+    assert await Documents().remove(str(tmp_path), "in/a.md", bytes_digest(b"A")) is None  # it is gone already
+    assert await Documents().remove(str(tmp_path), "never/a.md", bytes_digest(b"A")) is None
+
+
+async def test_what_somebody_writes_while_a_file_is_taken_away_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.md"
+    file.write_bytes(b"A")
+    rename = os.rename
+
+    def late(source: str, target: str, **fds: int) -> None:
+        file.write_bytes(b"theirs")  # between the look and the step
+        rename(source, target, **fds)
+
+    monkeypatch.setattr(os, "rename", late)
+
+    refused = await Documents().remove(str(tmp_path), "a.md", bytes_digest(b"A"))
+
+    assert isinstance(refused, Refused) and refused.kind is RefusalKind.CONFLICT
+    assert [entry.read_bytes() for entry in tmp_path.iterdir()] == [b"theirs"]
+
+
+async def test_what_a_crash_left_of_a_file_that_was_taken_away_goes_the_next_time(tmp_path: Path) -> None:
+    (tmp_path / ".a.md.tmp").write_bytes(b"A")
+    (tmp_path / ".b.md.tmp").write_bytes(b"somebody's")
+
+    assert await Documents().remove(str(tmp_path), "a.md", bytes_digest(b"A")) is None
+    await Documents().remove(str(tmp_path), "b.md", bytes_digest(b"B"))
+
+    assert [entry.read_bytes() for entry in tmp_path.iterdir()] == [b"somebody's"]
+
+
+async def test_nothing_is_taken_away_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a.md").write_bytes(b"A")
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "in").symlink_to(tmp_path / "out")
+    (tmp_path / "base" / "a.md").symlink_to(tmp_path / "out" / "a.md")
+
+    for relative in ("in/a.md", "a.md", "../out/a.md"):
+        refused = await Documents().remove(str(tmp_path / "base"), relative, bytes_digest(b"A"))
+        assert isinstance(refused, Refused) and refused.kind is RefusalKind.OUTSIDE_ROOT
+    assert (tmp_path / "out" / "a.md").read_bytes() == b"A"

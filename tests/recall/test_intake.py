@@ -18,6 +18,7 @@ from recall.intake import (
     look,
     passed,
     place_of,
+    placed,
     still_gone,
     take,
 )
@@ -73,6 +74,23 @@ def test_a_look_compares_stamps(tmp_path: Path) -> None:
     assert look(place, index, ["same.md", "gone.md"]) == Look(news=(("same.md",),), gone=("gone.md",))
     assert not look(place, {name: known(tmp_path, name) for name in ("same.md", "changed.md", "new.md")}, None)
     assert look(place_of(str(tmp_path / "missing")), index, None) is None
+
+
+def test_scenes_doctrine_and_skills_in_a_folder_of_ours_are_no_records(tmp_path: Path) -> None:
+    for name in ("a.md", "persona.md", "doctrine.md", "scenes/s.md", "skills/x/SKILL.md", "deep/scenes/kept.md"):
+        write_records(tmp_path / name, [a_memory()])
+    ours = placed(Root(path=str(tmp_path), scope=a_workspace_scope(), origin=Origin.USER))
+    products = placed(
+        Root(path=str(tmp_path), scope=a_workspace_scope(), origin=Origin.IMPORTED, provider="claude-memory")
+    )
+    assert ours is not None and products is not None
+
+    assert look(ours, {}, None) == Look(news=(("a.md", "deep/scenes/kept.md"),))
+    assert look(ours, {}, ["scenes/s.md", "a.md"]) == Look(news=(("a.md",),))
+    seen = look(products, {}, None)
+    assert seen is not None and seen.count() == 6
+    once = {"scenes/s.md": known(tmp_path, "scenes/s.md"), "a.md": known(tmp_path, "a.md")}
+    assert look(ours, once, None) == Look(news=(("deep/scenes/kept.md",),), gone=("scenes/s.md",))
 
 
 def test_news_comes_in_batches_of_bounded_number_and_size(tmp_path: Path) -> None:
