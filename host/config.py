@@ -27,6 +27,19 @@ LOOPBACK = "127.0.0.1"
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=0.5)]
+PromptName = Literal[
+    "notes",
+    "checkpoint-propose",
+    "checkpoint-canonicalise",
+    "batch-extract",
+    "batch-decide",
+    "scenes",
+    "persona",
+    "doctrine",
+    "skills",
+]
+PromptAddition = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+Driver = Literal["agent", "openai", "anthropic", "command", "scripted"]
 
 
 class DaemonSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,6 +83,40 @@ class EvidenceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     enabled: bool = True  # form it; off: nothing is counted as read, used or corrected, and nothing is promoted
 
 
+class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[formation.prompts]`: what is added to a prompt, by its name. The most particular one counts.
+
+    A workspace is named by its folder, an agent by its product, as `claude-code`.
+    """
+
+    user: dict[PromptName, PromptAddition] = {}
+    workspaces: dict[str, dict[PromptName, PromptAddition]] = {}
+    agents: dict[str, dict[PromptName, PromptAddition]] = {}
+
+
+class FormationSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[formation]`: how memories are made of conversations."""
+
+    enabled: bool = True  # off: no job, no row, no call
+    driver: Driver = "agent"  # who reads the conversation; `agent`: the one that is running, and no connection is made
+    model: str = ""  # as the provider calls it; `openai` and `anthropic` need it
+    base_url: str = ""  # of a compatible endpoint, with its version: https, or http on loopback
+    api_key_env: str = ""  # the variable that holds the key; the key itself is never written down
+    api: Literal["chat", "responses"] = "chat"  # of `openai`: which of its two interfaces
+    command: tuple[str, ...] = ()  # of `command`: the program and its arguments
+    script: str = ""  # of `scripted`: the file with the answers
+    timeout_seconds: Annotated[float, msgspec.Meta(ge=1, le=600)] = 60  # of a checkpoint's call
+    auto_commit: bool = True  # commit what passes every check, as not reviewed; off: everything waits for you
+    exclude_subagents: bool = True  # nothing is made of what subagents did
+    dedupe: bool = True  # compare with what is there before a commit
+    importance: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5  # salience of what is committed by itself
+    min_sessions: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2  # conversations that must have said it; 0: no floor
+    gap_max_age_days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 90  # how long one of them counts; 0: none is noted
+    batch: bool = False  # note running sessions batch by batch, too
+    mode: Literal["code", "chat"] = "code"  # what conversations are about
+    prompts: PromptSettings = PromptSettings()
+
+
 class HostsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`[hosts]`: the agent products."""
 
@@ -87,6 +134,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     audit: AuditSettings = AuditSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     hosts: HostsSettings = HostsSettings()
+    formation: FormationSettings = FormationSettings()
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ import click
 from host.cli.answers import Health
 from host.cli.codex_hooks import Consent, offer_trust
 from host.cli.init_answers import Outcome, show, tell
+from host.cli.init_driver import QUESTION as SEND_QUESTION
+from host.cli.init_driver import SECTION, Chosen, chosen, driver_options, taken, told
 from host.cli.init_summary import summary
 from host.cli.link import ask_running, keeps_ours, paths
 from host.cli.output import existing_workspace_option, json_option, say
@@ -27,7 +29,7 @@ from host.errors import RemoraError
 from host.homes import homes_of
 from host.namespace import REPOSITORY_FOLDER
 from host.setup import REGISTRARS, codex, settings_file
-from host.setup.config_file import with_setting
+from host.setup.config_file import with_setting, with_settings
 from host.setup.edits import Edit, Edits, Folder
 from host.setup.gather import Gathered, Scene, connect, connected, take_back
 from host.setup.port import Door, door
@@ -81,6 +83,7 @@ class Task:
 @click.option("--level", type=click.Choice(LEVELS), default="project", show_default=True, help="Whose settings.")
 @existing_workspace_option
 @click.option("--holdout", type=SHARE, help="Share of packets to keep back and measure, 0 to 0.5.")
+@driver_options
 @click.option("--trust-hooks", is_flag=True, help="Have Codex trust our hooks, without a question.")
 @click.option("--remove", is_flag=True, help="Take back what was written.")
 @click.option("--diff", is_flag=True, help="Show every line that is written.")
@@ -96,21 +99,25 @@ def init(hosts: tuple[str, ...], workspace: Path, holdout: float | None, **how: 
       remora-pre init
       remora-pre init --host claude-code --host codex --level user
       remora-pre init --diff
+      remora-pre init --driver anthropic --model claude-haiku-4-5
       remora-pre init --remove
     """
-    if how["remove"] and (holdout is not None or how["trust_hooks"]):
-        raise click.UsageError("--holdout and --trust-hooks are no part of taking back.")
+    driver = taken(how)
+    if how["remove"] and (holdout is not None or how["trust_hooks"] or driver):
+        raise click.UsageError("--holdout, --driver and --trust-hooks are no part of taking back.")
     task = _task(hosts, workspace, how)
     gathered, edits, opened = _gathered(task)
-    if holdout is not None:
-        edits = _with_holdout(edits, task.where, holdout)
+    made = chosen(driver, task.config.formation, environment(), task.where.state / "models") if driver else None
+    if made is not None and made.sends and not driver["send_text"]:
+        _agree_to_send(task, made)
+    edits = _with_settings(edits, task.where, holdout, made)
     if edits.differs:
         _agree(task, edits, gathered, opened)
         make_folders(task.where)
         edits.write(task.scene.records)
     if not task.remove:
         start_anew(task.where.socket.parent)  # connected anew: what was stopped may start by itself again
-    done = Outcome(task.scene, task.hosts, gathered, edits, opened, task.remove, holdout)
+    done = Outcome(task.scene, task.hosts, gathered, edits, opened, task.remove, holdout, driver.get("driver"))
     if not task.as_json:
         tell(done)
         for line in () if task.remove else _hampered(task, gathered):
@@ -228,18 +235,42 @@ def _answered(ask: Callable[..., Any], *about: Any, **how: Any) -> Any:
         raise RemoraError("Nothing was written, as there was no answer.", "A script says --yes.") from None
 
 
-def _with_holdout(edits: Edits, where: Paths, share: float) -> Edits:
-    """With the share in our own configuration, if it says otherwise. Raises ConfigFault."""
-    if load(where).evaluation.holdout == share:
+def _agree_to_send(task: Task, made: Chosen) -> None:
+    """Ask before words of a conversation leave the machine. Ends the program on a no. Raises RemoraError when nobody
+    was asked: to agree to what is written is not to agree to that."""
+    if task.yes or task.as_json:
+        raise RemoraError(
+            f"Nothing was written: with this driver, what you say would be given to {made.sends}.",
+            "A script that means it says --send-text.",
+        )
+    for line in told(made, environment()):
+        say(line)
+    answer: str = _answered(click.prompt, SEND_QUESTION, default="n", show_default=False)
+    if answer.strip().lower() not in ("y", "yes"):
+        say("Nothing was written.")
+        raise click.exceptions.Exit(1)
+
+
+def _with_settings(edits: Edits, where: Paths, holdout: float | None, made: Chosen | None) -> Edits:
+    """With what was said in our own configuration, if it says otherwise. Raises ConfigFault."""
+    config = load(where)
+    before = text = settings_file.read(where.config_file)
+    about = list[str]()
+    if holdout is not None and config.evaluation.holdout != holdout:
+        text = with_setting(text, "evaluation", "holdout", holdout)
+        about.append("the share that is kept back to measure")
+    if made is not None and config.formation != made.settings:
+        text = with_settings(text, SECTION, made.values)
+        about.append(made.about)
+    if not about:
         return edits
-    before = settings_file.read(where.config_file)
-    after = with_setting(before, "evaluation", "holdout", share)
     mode = settings_file.mode_of(where.config_file)
     edit = Edit(
         path=where.config_file,
         before=before,
-        after=after,
+        after=text,
         mode=mode if mode is not None else settings_file.NEW_MODE,
         holds="configuration",
+        about=tuple(about),
     )
     return replace(edits, files=(edit, *edits.files))

@@ -26,6 +26,7 @@ class Outcome:
     door: Door | None
     remove: bool
     holdout: float | None
+    driver: str | None = None
 
     @property
     def connects(self) -> bool:
@@ -46,6 +47,8 @@ def tell(done: Outcome) -> None:
         say(f"Connected: {titles}. Files as they were before are kept in {done.scene.records.folder}.")
     if done.holdout is not None and done.edits.differs:
         say(f"What is kept back changes with the daemon's next start: {SCRIPT} stop ends the one that runs.")
+    if done.driver is not None and done.edits.differs:
+        say(f"Who reads conversations changes with the daemon's next start: {SCRIPT} stop ends the one that runs.")
     for line in _still(done) if done.remove and done.connects else () if done.remove else _advice(done):
         say(line)
 
@@ -63,6 +66,8 @@ def show(done: Outcome, trusted: str | None) -> None:
         answer["codexHooks"] = trusted
     if done.holdout is not None:
         answer["holdout"] = done.holdout
+    if done.driver is not None:
+        answer["driver"] = done.driver
     show_json(answer)
 
 

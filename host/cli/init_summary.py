@@ -52,8 +52,7 @@ def _about(edit: Edit, secrets: Sequence[str]) -> Iterator[str]:
         yield "            readable by you alone from then on, as it holds a token"
     if not edit.host and not edit.holds and edit.after is not None:
         yield "            the list of files that git leaves out, which is yours alone"
-    if edit.holds == "configuration":
-        yield "            the share that is kept back to measure"
+    yield from (f"            {line}" for line in edit.about)
     if edit.holds == "trust":
         yield "            what Codex was told to trust of our hooks, which change"
 

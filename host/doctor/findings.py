@@ -89,6 +89,15 @@ STATES: Mapping[str, Level] = MappingProxyType(
         "memory-unused": W,
         "memory-over-cap": W,
         "memory-folder-missing": W,
+        # how memories are made
+        "driver-unusable": P,
+        "model-unreachable": W,
+        "formation-failed": P,
+        "formation-poison": W,
+        "ranges-given-up": W,
+        "outbox-stuck": P,
+        "checkpoints-waiting": N,
+        "text-sent-away": N,
         # what somebody chose
         "workspace-held-back": N,
         "workspace-muted": N,

@@ -19,7 +19,7 @@ from recall.contracts import Frozen
 
 QUIET = ("ok", "off")
 TAKEN = "cannot be had"  # as the daemon says it of its port
-TOLD_ELSEWHERE = ("socket", "http", "index", "engine")  # parts that have states of their own
+TOLD_ELSEWHERE = ("socket", "http", "index", "engine", "formation")  # parts that have states of their own
 
 
 class Greeting(Frozen, frozen=True, kw_only=True):

@@ -30,13 +30,14 @@ class Store(Frozen, frozen=True, kw_only=True):
     steps: int
     table: str
     cache: bool = False
+    needed: bool = True  # the daemon does not start without it
 
 
 def _stores(scene: Scene) -> tuple[Store, ...]:
     paths = scene.paths
     return (
         Store(path=paths.database, holds="events, packets and the audit", steps=len(main_schema()), table="event"),
-        Store(path=paths.governance, holds="the review queue", steps=len(queue_steps()), table="queue"),
+        Store(path=paths.governance, holds="the review queue", steps=len(queue_steps()), table="queue", needed=False),
         Store(path=paths.index, holds="the index", steps=len(INDEX_SCHEMA), table="record", cache=True),
     )
 
@@ -133,6 +134,14 @@ def _read(store: Store, connection: sqlite3.Connection) -> Iterator[Finding]:
 def _damaged(store: Store, why: str) -> Finding:
     if store.cache:
         return _index(f"{store.path} is damaged: {why}.", store.path)
+    if not store.needed:
+        return finding(
+            "database-damaged",
+            f"{store.path} is damaged: {why}.",
+            f"It holds {store.holds}. No memories are made and nothing is reviewed meanwhile; all else goes on.",
+            f"Restore it from a backup, or make it anew from the records: {SCRIPT} extract --recover",
+            store.path,
+        )
     return finding(
         "database-damaged",
         f"{store.path} is damaged: {why}.",

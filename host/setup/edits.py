@@ -20,6 +20,7 @@ class Edit:
 
     `record`: what to keep about it from then on, with `origin`, the text from before our first change; `forget`: what
     was kept and goes, with the folders that we made for it. `entries`: ours in it, those that come or those that go.
+    `about`: for people, what the change comes to.
     """
 
     path: Path
@@ -33,6 +34,7 @@ class Edit:
     origin: str | None = None
     forget: Record | None = None
     entries: tuple[Entry, ...] = ()
+    about: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:

@@ -3,16 +3,21 @@
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from governance.formation.prompts import names
 from host.config import (
     KEY_BYTES,
     AttentionSettings,
     Config,
     DaemonSettings,
     EvaluationSettings,
+    FormationSettings,
     Paths,
+    PromptName,
+    PromptSettings,
     another_port,
     ensure_port,
     http_token,
@@ -86,6 +91,18 @@ def test_settings_are_read(paths: Paths) -> None:
         ('[hosts]\nallow = "codex 0.181"\n', "allow"),
         ("[daemon\n", "line 1"),
         ('[daemon]\nlog_level = "\udcff"\n', "codec"),
+        ('[formation]\ndriver = "gemini"\n', "driver"),
+        ('[formation]\napi = "legacy"\n', "api"),
+        ('[formation]\napi_key = "sk-1"\n', "api_key"),
+        ('[formation]\ncommand = "claude -p"\n', "command"),
+        ("[formation]\ntimeout_seconds = 0\n", "timeout_seconds"),
+        ("[formation]\nimportance = 1.1\n", "importance"),
+        ("[formation]\nmin_sessions = -1\n", "min_sessions"),
+        ("[formation]\ngap_max_age_days = -1\n", "gap_max_age_days"),
+        ('[formation]\nmode = "talk"\n', "mode"),
+        ('[formation.prompts]\nnotes = "x"\n', "notes"),
+        ('[formation.prompts.user]\nnote = "x"\n', "user"),
+        ('[formation.prompts.user]\nnotes = ""\n', "user"),
     ],
 )
 def test_a_wrong_setting_is_named(paths: Paths, text: str, named: str) -> None:
@@ -104,6 +121,37 @@ def test_a_version_can_be_allowed(paths: Paths, entry: str) -> None:
     paths.config_file.write_text(f'[hosts]\nallow = ["{entry}"]\n', "utf-8")
 
     assert load(paths).hosts.allow == (entry,)
+
+
+def test_formation_is_read(paths: Paths) -> None:
+    make_folders(paths)
+    text = """
+        [formation]
+        driver = "command"
+        command = ["claude", "-p"]
+        min_sessions = 0
+        [formation.prompts.user]
+        notes = "Write titles in German."
+        [formation.prompts.workspaces."/home/me/shop"]
+        checkpoint-propose = "Prices are never facts."
+    """
+    paths.config_file.write_text(text, "utf-8")
+
+    prompts = PromptSettings(
+        user={"notes": "Write titles in German."},
+        workspaces={"/home/me/shop": {"checkpoint-propose": "Prices are never facts."}},
+    )
+    assert load(paths).formation == FormationSettings(
+        driver="command", command=("claude", "-p"), min_sessions=0, prompts=prompts
+    )
+
+
+def test_the_prompts_that_can_be_added_to_are_those_that_there_are() -> None:
+    assert set(get_args(PromptName)) == {one.partition("@")[0] for one in names()}
+
+
+def test_by_itself_no_model_is_called(paths: Paths) -> None:
+    assert load(paths).formation.driver == "agent"
 
 
 def test_a_configuration_that_cannot_be_read_is_an_error(paths: Paths) -> None:

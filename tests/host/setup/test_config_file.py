@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from host.errors import ConfigFault
-from host.setup.config_file import with_setting
+from host.setup.config_file import with_setting, with_settings
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,27 @@ def test_the_setting_changes_and_the_rest_stays(before: str | None, after: str |
     assert tomllib.loads(text) == tomllib.loads(before or "") | {"evaluation": {"holdout": 0.1}}
     assert all(line in text for line in (before or "").splitlines() if "holdout" not in line)
     assert with_setting(text, "evaluation", "holdout", 0.1) == text
+
+
+def test_settings_of_each_kind_are_written_and_taken_back() -> None:
+    before = "# mine\n[formation]\nbase_url = 'https://x.example'\nmodel = 'old'  # mine too\n"
+    values = {"driver": "command", "command": ("claude", "-p"), "batch": True, "base_url": None, "model": "new"}
+
+    text = with_settings(before, "formation", values)
+
+    assert tomllib.loads(text)["formation"] == {
+        "model": "new",
+        "driver": "command",
+        "command": ["claude", "-p"],
+        "batch": True,
+    }
+    assert "# mine\n" in text and "# mine too" in text
+    assert with_settings(text, "formation", values) == text
+
+
+@pytest.mark.parametrize("before", [None, "", "[daemon]\nhttp = true\n"])
+def test_what_is_not_there_is_not_taken_back(before: str | None) -> None:
+    assert with_settings(before, "formation", {"driver": None}) == (before or "")
 
 
 @pytest.mark.parametrize("before", ["evaluation = 3\n", "[[evaluation]]\nholdout = 1\n", "x = [", "a = 1\na = 2\n"])
