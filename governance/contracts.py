@@ -309,3 +309,44 @@ __all__ = [
     "Verdict",
     "VerdictTrace",
 ]
+
+
+# --------------------------------------------------------------------- decisions (formation.md 7.1)
+
+
+class Act(StrEnum):
+    """What can happen to an item."""
+
+    PROPOSE = "propose"
+    DEFER = "defer"
+    COMMIT = "commit"
+    STAGE = "stage"
+    MEET_FLOOR = "meet-floor"
+    EXPIRE = "expire"
+    KEEP = "keep"
+    EDIT_AND_KEEP = "edit-and-keep"
+    ARCHIVE = "archive"
+    SHARE = "share"
+    APPLY = "apply"
+    DISCARD = "discard"
+    SUPERSEDE = "supersede"
+
+
+class Principal(StrEnum):
+    """Who acts. `human`: a person at a terminal; `agent`: whoever speaks out of an agent's session."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    ENGINE = "engine"
+    POLICY = "policy"
+    PIPELINE = "pipeline"
+
+
+class Decision(Frozen, frozen=True, kw_only=True):
+    """One decision that was made. `expected_revision`: of the item that it was made to."""
+
+    actor: Principal
+    kind: Act
+    at: Millis
+    expected_revision: int
+    reason: str = ""

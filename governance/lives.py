@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from governance.contracts import AuditEntry, EvidenceKind, Stage
+from governance.formation.errors import StateFault
 from recall.contracts import Database, Frozen, Millis
 
 _TELLING = frozenset({EvidenceKind.REUSE, EvidenceKind.SUCCESS, EvidenceKind.CORRECTION})
@@ -68,6 +69,10 @@ class Lives:
         await self._database.write(lambda connection: connection.execute(statement, (memory_id,)))
         self._hold({other: life for other, life in self._held.items() if other != memory_id})
 
+    async def reload(self) -> None:
+        """Read again what is written down: the file was made anew."""
+        self._hold((await load_lives(self._database))._held)
+
     def heard(self, entries: Iterable[AuditEntry]) -> None:
         """Note which memories these entries bring evidence of."""
         for entry in entries:
@@ -90,16 +95,21 @@ class Lives:
 
 
 async def load_lives(database: Database) -> Lives:
-    """The stored stages. A stage that this version does not know counts as observed: it shows least."""
+    """The stored stages. A stage that this version does not know counts as observed: it shows least. Without the file
+    there are none: procedures show least until it can be read."""
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, str, Millis, str]]:
         return connection.execute("SELECT memory_id, stage, since, reason FROM procedure").fetchall()
 
     known = {str(stage): stage for stage in Stage}
+    try:
+        rows = await database.read(work)
+    except StateFault:
+        return Lives(database, {})
     return Lives(
         database,
         {
             memory_id: Life(stage=known.get(stage, Stage.OBSERVED), since=since, reason=reason)
-            for memory_id, stage, since, reason in await database.read(work)
+            for memory_id, stage, since, reason in rows
         },
     )

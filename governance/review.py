@@ -10,6 +10,9 @@ from enum import StrEnum
 
 import msgspec
 
+from governance.contracts import Act as Act
+from governance.contracts import Decision as Decision
+from governance.contracts import Principal as Principal
 from recall.canonical import digest
 from recall.contracts import Frozen, Millis
 
@@ -40,7 +43,8 @@ class ItemKind(StrEnum):
 class ItemFlag(StrEnum):
     """Why an item needs a person. `quarantined`: the screen kept it back; `corrected`: somebody said that it is wrong;
     `high-risk`: it tells of something that cannot be undone; `unused`: nobody used it for long; `derived`: it was made
-    of what a tool or a page said; `unwanted`: an agent would have it forgotten."""
+    of what a tool or a page said; `unwanted`: an agent would have it forgotten; `truncated-evidence`: a message that it
+    quotes was not shown whole; `recheck`: the user said otherwise after it was kept."""
 
     QUARANTINED = "quarantined"
     CORRECTED = "corrected"
@@ -49,44 +53,23 @@ class ItemFlag(StrEnum):
     DERIVED = "derived"
     CONFLICT = "conflict"
     UNWANTED = "unwanted"
-
-
-class Act(StrEnum):
-    """What can happen to an item."""
-
-    PROPOSE = "propose"
-    DEFER = "defer"
-    COMMIT = "commit"
-    STAGE = "stage"
-    MEET_FLOOR = "meet-floor"
-    EXPIRE = "expire"
-    KEEP = "keep"
-    EDIT_AND_KEEP = "edit-and-keep"
-    ARCHIVE = "archive"
-    SHARE = "share"
-    APPLY = "apply"
-    DISCARD = "discard"
-    SUPERSEDE = "supersede"
-
-
-class Principal(StrEnum):
-    """Who acts. `human`: a person at a terminal; `agent`: whoever speaks out of an agent's session."""
-
-    HUMAN = "human"
-    AGENT = "agent"
-    ENGINE = "engine"
-    POLICY = "policy"
-    PIPELINE = "pipeline"
+    TRUNCATED_EVIDENCE = "truncated-evidence"
+    RECHECK = "recheck"
 
 
 class RefusalCode(StrEnum):
     """`wrong-state`: an item in this state takes no such decision; `reviewer-kind`: it does, but not from this one;
-    `conflict`: it was decided upon meanwhile; `unknown-item`: there is none of that id."""
+    `conflict`: it was decided upon meanwhile; `unknown-item`: there is none of that id; `evidence-stale`: a message
+    that a note rests on is not what it was; `citation-invalid`: the new words are not what the quotes say;
+    `stale-read`: a document was changed since."""
 
     WRONG_STATE = "wrong-state"
     REVIEWER_KIND = "reviewer-kind"
     CONFLICT = "conflict"
     UNKNOWN_ITEM = "unknown-item"
+    EVIDENCE_STALE = "evidence-stale"
+    CITATION_INVALID = "citation-invalid"
+    STALE_READ = "stale-read"
 
 
 class Refusal(Frozen, frozen=True, kw_only=True):
@@ -96,33 +79,35 @@ class Refusal(Frozen, frozen=True, kw_only=True):
     problem: str
 
 
-class Decision(Frozen, frozen=True, kw_only=True):
-    """One decision that was made. `expected_revision`: of the item that it was made to."""
-
-    actor: Principal
-    kind: Act
-    at: Millis
-    expected_revision: int
-    reason: str = ""
-
-
 WORDS = "words"
 REASON = "reason"
+QUOTE = "quote"
+CORRECTION = "correction"  # what the user said against a memory
 EDITED = "edited"  # a target: the item's own words are to take the place of the memory's
 
 
-class Citation(Frozen, frozen=True, kw_only=True):
+class Citation(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     """What a proposal rests on: `kind` says of what sort (`reuse`, `success`; `words`: the digest of what the memory
-    said when it was proposed; `reason`: what an agent gave as its reason), `ref` names it."""
+    said when it was proposed; `reason`: what an agent gave as its reason; `quote`: what somebody said), `ref` names it.
+
+    Of a quote: `quote` word for word, `start` and `end` its code points in the message `ref`, the event `seq` of
+    `session` (0: nobody knows), and who said it when (`at`: epoch ms)."""
 
     kind: str
     ref: str
+    quote: str = ""
+    start: int = 0
+    end: int = 0
+    session: str = ""
+    seq: int = 0
+    role: str = ""
+    at: Millis = 0
 
 
 class QueueItem(Frozen, frozen=True, kw_only=True):
-    """One proposal. `record_id`: the memory that it is about; then its text stands in the memory file and not here, but
-    for other words that are proposed (`EDITED`). `target`: what a promotion makes of it. `evidence`: what was counted
-    when it was proposed."""
+    """One proposal. `record_id`: the memory that it is about, or that was made of it; then what holds is the text in
+    the memory file, and the one here is what was proposed. `updates`: the memory that it would replace. `target`: what
+    a promotion makes of it. `evidence`: what was counted when it was proposed."""
 
     item_id: str
     kind: ItemKind
@@ -146,6 +131,17 @@ class QueueItem(Frozen, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...] = ()
 
 
+def may_commit(item: QueueItem) -> bool:
+    """Whether the policy `auto` may commit it: it carries no flag, and is for one workspace. Whether it would replace
+    what is a person's, the pipeline knows."""
+    return not item.flags and bool(item.workspace_key)
+
+
+def quotes_of(item: QueueItem) -> tuple[Citation, ...]:
+    """What somebody said that the item rests on."""
+    return tuple(one for one in item.citations if one.kind == QUOTE)
+
+
 def words_of(title: str | None, text: str) -> Citation:
     """What a memory says, by its digest: a pin or a status changes nothing of it."""
     return Citation(kind=WORDS, ref=digest([title or "", text]))
@@ -158,7 +154,7 @@ def about(item: QueueItem, title: str | None, text: str) -> bool:
 
 
 LIVE = frozenset({State.PENDING, State.DEFERRED, State.COMMITTED, State.STAGED, State.KEPT})
-WAITING = frozenset({State.PENDING, State.DEFERRED, State.STAGED})  # for somebody
+WAITING = frozenset({State.PENDING, State.STAGED})  # for a person; what is deferred waits to be seen once more
 ANYBODY = frozenset(Principal)
 _HUMAN = frozenset({Principal.HUMAN})
 _ENGINE = frozenset({Principal.ENGINE})
@@ -182,6 +178,7 @@ TABLE: Mapping[tuple[State | None, Act], Row] = {
         for state in (State.PENDING, State.DEFERRED, State.COMMITTED, State.KEPT)
     },
     **{(state, Act.SHARE): (state, _TEAM) for state in (State.KEPT, State.COMMITTED)},  # the new entry is staged
+    (State.KEPT, Act.EDIT_AND_KEEP): (State.KEPT, _HUMAN),  # a note that was kept may be put into better words
     (State.STAGED, Act.APPLY): (State.PROMOTED, _TEAM),
     (State.STAGED, Act.DISCARD): (State.DISCARDED, _TEAM),
     **{(state, Act.SUPERSEDE): (State.SUPERSEDED, ANYBODY) for state in sorted(LIVE)},
@@ -212,8 +209,11 @@ def _open(state: State | None) -> list[tuple[Act, Row]]:
     return [(act, row) for (from_, act), row in TABLE.items() if from_ is state and act is not Act.SUPERSEDE]
 
 
-def decided(item: QueueItem, decision: Decision, text: str | None = None) -> QueueItem | Refusal:
-    """The item after a decision, or why it does not hold. `text`: what `edit-and-keep` puts in the place of its own."""
+def decided(
+    item: QueueItem, decision: Decision, text: str | None = None, record_id: str | None = None
+) -> QueueItem | Refusal:
+    """The item after a decision, or why it does not hold. `text`: what `edit-and-keep` puts in the place of its own.
+    `record_id`: the memory that was made of it."""
     if decision.expected_revision != item.revision:
         problem = f"The item was changed meanwhile: it stands at revision {item.revision}."
         return Refusal(code=RefusalCode.CONFLICT, problem=problem)
@@ -226,5 +226,6 @@ def decided(item: QueueItem, decision: Decision, text: str | None = None) -> Que
         revision=item.revision + 1,
         changed_at=decision.at,
         text=item.text if text is None else text,
+        record_id=item.record_id if record_id is None else record_id,
         decisions=(*item.decisions, decision),
     )

@@ -14,6 +14,7 @@ from host.contracts import Reason
 from host.errors import StoreFault
 from host.lifecycle import Lifecycle, propose_memory
 from host.parts import Parts
+from host.rechecking import recheck
 from host.verbs import noted
 from recall.errors import IndexFault
 
@@ -63,6 +64,7 @@ class Corrections:
         marked, so a store that fails here undoes nothing."""
         try:
             await propose_memory(self._parts, memory_ids, ItemFlag.CORRECTED, cause)
+            await recheck(self._parts, memory_ids)
             await Lifecycle(self._parts).corrected(memory_ids)
         except (AuditUnavailable, IndexFault, StoreFault, sqlite3.Error) as error:
             self._parts.host.log.warning("correction.waits", error=type(error).__name__)

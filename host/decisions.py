@@ -9,6 +9,7 @@ import asyncio
 import msgspec
 
 from governance.contracts import Stage
+from governance.formation.queue import Words as ItemWords
 from governance.procedures import risk_of, written_risk
 from governance.promotion import FACT, PROCEDURE
 from governance.review import EDITED, Act, ItemFlag, ItemKind, QueueItem, State, about
@@ -39,11 +40,12 @@ from recall.library import Root
 
 class Done(Frozen, frozen=True, kw_only=True):
     """`memory_id`: the memory that the decision made or changed. `stage`: where a procedure stands now. `redacted`:
-    families of secrets that were cut out of a person's words."""
+    families of secrets that were cut out of a person's words. `trust`: how the memory is held now."""
 
     memory_id: str | None = None
     stage: Stage | None = None
     redacted: tuple[str, ...] = ()
+    trust: Origin | None = None
 
 
 class Decisions:
@@ -53,9 +55,9 @@ class Decisions:
         self._parts = parts
         self._lifecycle = Lifecycle(parts)
 
-    async def carried_out(self, item: QueueItem, act: Act, text: str | None, scope: RuntimeScope) -> Done:
-        """Do what the decision means for the memory that the item is about. `text`: what stands in the place of its
-        words. Raises ProtocolFault, and then nothing was done."""
+    async def carried_out(self, item: QueueItem, act: Act, words: ItemWords | None, scope: RuntimeScope) -> Done:
+        """Do what the decision means for the memory that the item is about. `words`: what stands in the place of its
+        own. Raises ProtocolFault, and then nothing was done."""
         if item.record_id is None:
             return Done()
         found = await self._parts.library.get(item.record_id, scope)
@@ -69,25 +71,26 @@ class Decisions:
         if not (about(item, record.title, record.text) or _says_so(item, record)):
             problem = f"{record.memory_id} was changed since this was proposed."
             raise refusal("conflict", problem, "Look at it again: it says something else now.")
-        title = record.title
+        text = None if words is None else words.text
+        title = record.title if words is None or words.title is None else words.title or None
         if item.target == EDITED and text is None:
             text, title = item.text, item.title or None
         said = Words(text=text or record.text, title=title, tags=record.tags)
-        words = await asyncio.to_thread(cleaned, said)
+        clean = await asyncio.to_thread(cleaned, said)
         if text is not None:
             bounded(Words(text=text))
         wanted = msgspec.structs.replace(
             record,
-            text=words.text if text is not None else record.text,
-            title=words.title if text is not None else record.title,
-            risk_level=record.risk_level if text is None else written_risk(record.kind, words.text, record.risk_level),
+            text=clean.text if text is not None else record.text,
+            title=clean.title if text is not None else record.title,
+            risk_level=record.risk_level if text is None else written_risk(record.kind, clean.text, record.risk_level),
             flags=tuple(flag for flag in record.flags if flag not in CLEARED),
         )
-        if text is not None and words.poisoned:
+        if text is not None and clean.poisoned:
             problem = "The new words read like an order to the agent, or hide text."
             raise invalid(problem, "Write down the fact instead, or keep the memory as it is.")
         done = await self._kept(item, (wanted, record), locator, scope)
-        return msgspec.structs.replace(done, redacted=words.redacted if text is not None else ())
+        return msgspec.structs.replace(done, redacted=clean.redacted if text is not None else ())
 
     async def _archived(
         self, item: QueueItem, record: MemoryRecord, locator: MemoryLocator, scope: RuntimeScope
@@ -133,7 +136,7 @@ class Decisions:
         stage = await self._lifecycle.kept(wanted, locator.record_digest)
         await noted(self._parts, "kept", [wanted.memory_id])
         procedural = wanted.kind is MemoryKind.PROCEDURAL
-        return Done(memory_id=wanted.memory_id, stage=stage if procedural else None)
+        return Done(memory_id=wanted.memory_id, stage=stage if procedural else None, trust=wanted.origin)
 
     async def _fact(self, item: QueueItem, wanted: MemoryRecord, locator: MemoryLocator, scope: RuntimeScope) -> Done:
         """What an episode taught becomes a memory of its own; the episode stands behind it."""
@@ -157,7 +160,7 @@ class Decisions:
             await self._written(replaced, old[1], scope)
             await self._parts.claims.purge(wanted.memory_id, self._parts.sessions.known, Reason.SUPERSEDED)
         await noted(self._parts, "promoted", [wanted.memory_id, memory_id])
-        return Done(memory_id=memory_id)
+        return Done(memory_id=memory_id, trust=Origin.REVIEWED)
 
     def _own(self, record: MemoryRecord) -> Root:
         if record.scope.kind is Scope.USER:

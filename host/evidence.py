@@ -10,6 +10,7 @@ from governance.contracts import AccessEvidence
 from governance.standing import Standing, with_rows
 from host.connection import Peer
 from host.errors import ProtocolFault
+from host.formed import Formed, formed_of
 from host.parts import Parts
 from host.protocol import CODES, Request, decode_params
 from host.verbs import Table, guarded, invalid, reach, visible
@@ -39,7 +40,8 @@ class Share(Frozen, frozen=True, kw_only=True):
 
 
 class OfMemory(Frozen, frozen=True, kw_only=True):
-    """What a memory's evidence comes to. `freshness`: whether what was used reads like that still."""
+    """What a memory's evidence comes to. `freshness`: whether what was used reads like that still. `formed`: how it
+    came to be, of one memory alone."""
 
     memory_id: str
     scope: ScopeRef | None
@@ -47,6 +49,7 @@ class OfMemory(Frozen, frozen=True, kw_only=True):
     standing: Standing
     workspaces: tuple[Share, ...] = ()
     edges: tuple[AccessEvidence, ...] = ()
+    formed: Formed | None = None
 
 
 class OfSession(Frozen, frozen=True, kw_only=True):
@@ -99,6 +102,7 @@ class Evidence:
             standing=self._parts.standings.of(memory_id),
             workspaces=await self._shares(rows),
             edges=rows[-limit:],
+            formed=await formed_of(self._parts, memory_id),
         )
 
     async def _used(self, workspace: str, limit: int) -> Used:

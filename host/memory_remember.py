@@ -2,8 +2,9 @@
 named, and nothing is replaced that the person did not name. When the index cannot be asked, nothing is compared and
 everything is kept: a double is cheaper than a loss.
 
-What an agent keeps is marked as extracted, so that it comes unasked as a hint at most (formation.md 7.3). It cannot
-replace, pin, reach other workspaces, or bring back what a person said no to.
+What an agent keeps is marked as extracted, so that it comes unasked as a hint at most (formation.md 7.3), unless it
+quotes the user word for word. It cannot replace, pin, reach other workspaces, or bring back what a person said no to.
+A person can look at it, and decide, like at everything else that was noted automatically.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from governance.procedures import written_risk
-from governance.review import Principal
+from governance.review import Citation, ItemKind, Principal, QueueItem, State
 from host.connection import Peer
 from host.contesting import contest
 from host.contracts import Reason
@@ -20,6 +21,7 @@ from host.errors import ProtocolFault
 from host.lifecycle import kept_back
 from host.neighbours import Neighbours, only
 from host.parts import Parts
+from host.principals import speaker
 from host.protocol import Request, decode_params
 from host.verbs import (
     Clean,
@@ -37,6 +39,7 @@ from host.verbs import (
     still_let,
     visible,
 )
+from host.vouched import vouched
 from recall.compare import Same, Update
 from recall.contracts import (
     Candidate,
@@ -55,11 +58,13 @@ from recall.files import RefusalKind, Refused
 from recall.library import Root
 
 MOST_SUPERSEDED = 16
+PIPELINE = "remember"
 
 
 class RememberParams(Frozen, frozen=True, kw_only=True):
     """`supersedes`: records that the new one takes the place of. `anyway`: keep it though the same is there. `check`:
-    say what would happen, and write nothing. `principal`: who speaks; an agent may do less, and is believed less."""
+    say what would happen, and write nothing. `principal`: who speaks; an agent may do less, and is believed less.
+    `quote`: what the user said, word for word, in the session `session_id` or in one that is at work here."""
 
     text: str
     workspace: str = ""
@@ -73,6 +78,8 @@ class RememberParams(Frozen, frozen=True, kw_only=True):
     anyway: bool = False
     check: bool = False
     principal: Principal = Principal.HUMAN
+    quote: str = ""
+    session_id: str = ""
 
 
 class Otherwise(Frozen, frozen=True, kw_only=True):
@@ -85,7 +92,8 @@ class Otherwise(Frozen, frozen=True, kw_only=True):
 class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     """`redacted`: families of secrets that were cut out. `quarantined`: stored, not handed over until reviewed.
     `duplicate_of`: the record that says it already; nothing was written. `sightings`: how often it was said.
-    `corrected`: that record was said to be wrong, and waits for a person. `risk_level`: high waits for approval."""
+    `corrected`: that record was said to be wrong, and waits for a person. `risk_level`: high waits for approval.
+    `trust`: how it is held; `quoted`: whether the quote that was given is the user's."""
 
     memory_id: str
     file: str
@@ -98,6 +106,8 @@ class Remembered(Frozen, frozen=True, kw_only=True, omit_defaults=True):
     muted: bool = False
     corrected: bool = False
     risk_level: Risk = Risk.LOW
+    trust: Origin = Origin.USER
+    quoted: bool = False
 
 
 class Remember:
@@ -112,6 +122,8 @@ class Remember:
 
     async def _remember(self, request: Request, peer: Peer) -> Remembered:
         params = decode_params(request, RememberParams)
+        who = await asyncio.to_thread(speaker, params.principal, peer.pid)
+        params = msgspec.structs.replace(params, principal=who)
         _within_reach(params)
         said = Words(text=params.text, title=params.title, tags=params.tags)
         bounded(said)
@@ -119,8 +131,10 @@ class Remember:
         in_future(params.expires, self._parts.clock.now())
         scope = await reach(self._parts, params.workspace)
         root = own_root(self._parts, params.scope, scope)
+        proof = None
         if params.principal is not Principal.HUMAN:
-            await self._wanted(scope.workspace, words.text)
+            proof = await self._proof(params, words, scope.workspace)
+            await self._wanted(scope.workspace, words.text, 0 if proof is None else proof.at)
         async with self._parts.writing:
             replaced = await self._replaceable(params.supersedes, root, scope)
             beside = await self._neighbours.of(words, root.scope)
@@ -131,12 +145,19 @@ class Remember:
             updates = [one for one in beside if isinstance(known, Update) and one.memory_id in known.ids]
             if params.check:
                 return _remembered(words, updates)
-            return await self._keep(params, words, root, (replaced, updates))
+            return await self._keep(params, words, root, (replaced, updates), proof)
 
-    async def _wanted(self, workspace: str, text: str) -> None:
-        """Raises ProtocolFault for words that a person put away or had forgotten, here or everywhere."""
+    async def _proof(self, params: RememberParams, words: Clean, workspace: str) -> Citation | None:
+        """Where the user said what an agent would keep; None without a quote, or when it stands nowhere."""
+        if not params.quote.strip() or words.poisoned:
+            return None
+        return await vouched(self._parts, words.text, params.quote, params.session_id, workspace)
+
+    async def _wanted(self, workspace: str, text: str, said_at: Millis) -> None:
+        """Raises ProtocolFault for words that a person put away or had forgotten, here or everywhere. `said_at`: when
+        the user said them: what was forgotten before may be kept again."""
         for where in (workspace, ""):
-            if await self._parts.queue.buried(where, text):
+            if await self._parts.queue.buried(where, text, said_at):
                 problem = "A person said no to these words here."
                 raise ProtocolFault("buried", problem, "If the user wants them again, the user can keep them.")
 
@@ -146,8 +167,10 @@ class Remember:
         words: Clean,
         root: Root,
         others: tuple[Sequence[tuple[MemoryRecord, MemoryLocator]], Sequence[Candidate]],
+        proof: Citation | None,
     ) -> Remembered:
         replaced, updates = others
+        own = params.principal is Principal.HUMAN
         memory_id = self._parts.new_id("mem_")
         record = MemoryRecord(
             memory_id=memory_id,
@@ -159,7 +182,7 @@ class Remember:
             title=words.title,
             tags=words.tags,
             flags=words.flags,
-            origin=Origin.USER if params.principal is Principal.HUMAN else Origin.EXTRACTED,
+            origin=Origin.USER if own or proof is not None else Origin.EXTRACTED,
             expires_at=params.expires,
             pinned=params.pinned,
             risk_level=written_risk(params.kind, words.text),
@@ -168,6 +191,8 @@ class Remember:
         if isinstance(locator, Refused):
             raise not_written(locator)
         await kept_back(self._parts, [record])
+        if not own and not words.poisoned:  # what is poisoned waits already
+            await self._parts.queue.propose(_noted(record, proof))
         gone = [] if words.poisoned else await self._supersede(replaced, memory_id)  # a good one stays till it is clean
         await contest(self._parts, record)
         standing = [one for one in updates if one.memory_id not in gone]
@@ -177,6 +202,8 @@ class Remember:
             file=locator.source_file,
             superseded=tuple(gone),
             risk_level=record.risk_level,
+            trust=record.origin,
+            quoted=proof is not None,
         )
 
     async def _said_again(
@@ -195,6 +222,7 @@ class Remember:
             duplicate_of=record.memory_id,
             muted=self._parts.marks.mute_of(record.memory_id, self._parts.clock.now()) is not None,
             corrected=record.memory_id in self._parts.marks.withheld([record.memory_id]),
+            trust=record.origin,
         )
         if params.check or params.principal is not Principal.HUMAN:  # that an agent says it again shows nothing
             return msgspec.structs.replace(answer, sightings=await self._parts.marks.sightings(record.memory_id))
@@ -251,6 +279,21 @@ def _within_reach(params: RememberParams) -> None:
     ):
         if asked:
             raise ProtocolFault("reviewer-kind", f"Only a person {what}.", "Leave it out, or ask the user to do it.")
+
+
+def _noted(record: MemoryRecord, proof: Citation | None) -> QueueItem:
+    """What an agent kept, as an item: nobody has looked at it, and a person may."""
+    return QueueItem(
+        item_id=record.memory_id,
+        kind=ItemKind.MEMORY,
+        pipeline=PIPELINE,
+        workspace_key=record.scope.key if record.scope.kind is Scope.WORKSPACE else "",
+        created_at=record.created_at,
+        state=State.COMMITTED,
+        citations=() if proof is None else (proof,),
+        proposed_by=Principal.AGENT,
+        record_id=record.memory_id,
+    )
 
 
 def _remembered(words: Clean, updates: Sequence[Candidate]) -> Remembered:

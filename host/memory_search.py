@@ -9,6 +9,7 @@ from host import readable
 from host.connection import Peer
 from host.parts import Parts
 from host.protocol import Request, decode_params
+from host.search_aside import Aside, aside
 from host.verbs import Table, incomplete, reach
 from recall import survey
 from recall.analyzer import distinct
@@ -27,12 +28,14 @@ ASKED_TERMS = 256  # of a query; a longer one is a text that was pasted
 
 
 class SearchParams(Frozen, frozen=True, kw_only=True):
-    """`principal`: who asks; an agent finds what may be shown to it."""
+    """`principal`: who asks; an agent finds what may be shown to it. `all`: for a person, what is handed to nobody too,
+    and what waits for review."""
 
     query: str
     workspace: str = ""
     limit: int = 10
     explain: bool = False
+    all: bool = False
     principal: Principal = Principal.HUMAN
 
 
@@ -81,12 +84,14 @@ class Explanation(Frozen, frozen=True, kw_only=True):
 
 
 class Hits(Frozen, frozen=True, kw_only=True, omit_defaults=True):
-    """`degraded`: a source did not answer as it should, so there may be more, and no hits does not mean no memories."""
+    """`degraded`: a source did not answer as it should, so there may be more, and no hits does not mean no memories.
+    `aside`: what fits and is handed to nobody."""
 
     hits: tuple[Hit, ...]
     degraded: bool
     arms: tuple[ArmReport, ...]
     explain: Explanation | None = None
+    aside: tuple[Aside, ...] = ()
 
 
 class Search:
@@ -114,10 +119,12 @@ class Search:
             fused = [one for one in fused if one.candidate.memory_id not in against]
         fused.sort(key=lambda one: (-one.relevance, one.candidate.memory_id))
         asked = frozenset(found.statistics.counts) if params.explain else None
+        every = params.all and params.principal is Principal.HUMAN
         return Hits(
             hits=tuple(self._hit(one, asked) for one in fused[:limit]),
             degraded=found.degraded or any(arm.shortfall for arm in found.arms),
             arms=found.arms,
+            aside=await aside(self._parts, terms, scope, limit) if every else (),
             explain=await self._explained(terms, scope, found, (*conflicts, *sorted(withheld)))
             if params.explain
             else None,
@@ -161,15 +168,15 @@ class Search:
         counts = found.statistics.counts
         view = View(scope=scope, now=self._parts.clock.now())
         try:
-            aside = await self._parts.library.survey(lambda connection: survey.left_out(connection, terms, view))
+            left = await self._parts.library.survey(lambda connection: survey.left_out(connection, terms, view))
         except IndexFault:  # the answer is marked as degraded already
-            aside = ()
-        named = {one.memory_id for one in aside}
+            left = ()
+        named = {one.memory_id for one in left}
         more = (LeftOut(memory_id=one, reason=self._against(one)) for one in others if one not in named)
         return Explanation(
             terms=tuple(Asked(term=term, records=counts.get(term, 0)) for term in terms),
             total=found.statistics.total,
-            filtered=(*aside, *more),
+            filtered=(*left, *more),
             fusion=Fusion(lexical=self._parts.host.policy.rank.fusion.lexical),
         )
 

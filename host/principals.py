@@ -34,17 +34,29 @@ def principal(claimed: Principal, pid: int | None, proc: Path = PROC) -> Princip
         return Principal.AGENT
     if pid is None or not (proc / "self").exists():
         return claimed
-    terminal, parent = _standing(proc, pid)
-    if not terminal:
+    terminal, _ = _standing(proc, pid)
+    return claimed if terminal and not _below_agent(proc, pid) else Principal.AGENT
+
+
+def speaker(claimed: Principal, pid: int | None, proc: Path = PROC) -> Principal:
+    """Who says what needs no terminal: a script may speak for a person, but what runs below an agent's product
+    speaks for the agent. Reads files; run it on a thread."""
+    if claimed is not Principal.HUMAN:
         return Principal.AGENT
+    if pid is None or not (proc / "self").exists():
+        return claimed
+    return Principal.AGENT if _below_agent(proc, pid) else claimed
+
+
+def _below_agent(proc: Path, pid: int) -> bool:
+    """Whether a process, or one above it, is an agent's product or carries its marks."""
     for _ in range(ANCESTORS):
         if marked(_variables(proc, pid)) or _name(proc, pid) in PRODUCTS:
-            return Principal.AGENT
-        if parent <= 1:
+            return True
+        _, pid = _standing(proc, pid)
+        if pid <= 1:
             break
-        pid = parent
-        _, parent = _standing(proc, pid)
-    return claimed
+    return False
 
 
 def _standing(proc: Path, pid: int) -> tuple[bool, int]:

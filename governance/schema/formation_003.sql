@@ -24,7 +24,7 @@ CREATE TABLE receipt_conflict (
     PRIMARY KEY (operation_id, request_hash)
 ) STRICT, WITHOUT ROWID;
 
--- What the daemon is to do. `owner`: the run of the daemon that works at it.
+-- What the daemon is to do. `owner`: the run of the daemon that works at it. `waits`: how often a provider was away.
 CREATE TABLE job (
     job_id TEXT PRIMARY KEY,
     pipeline TEXT NOT NULL,
@@ -34,6 +34,7 @@ CREATE TABLE job (
     workspace_key TEXT NOT NULL,
     state TEXT NOT NULL,
     starts INTEGER NOT NULL,
+    waits INTEGER NOT NULL DEFAULT 0,
     owner TEXT NOT NULL,
     reason TEXT NOT NULL,
     not_before INTEGER NOT NULL,
@@ -42,6 +43,7 @@ CREATE TABLE job (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX job_state ON job (state, not_before);
+CREATE INDEX job_session ON job (session_id, pipeline);
 
 -- Up to where a session's events were formed (-1: none were); compared and set. `pipeline`: checkpoint or batch.
 CREATE TABLE cursor (
@@ -127,7 +129,7 @@ CREATE TABLE note (
     saved_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX note_stream ON note (scope_key, stream_id);
+CREATE INDEX note_of_stream ON note (scope_key, stream_id);
 
 -- A window and all its sources by id, place and hash: never their texts.
 CREATE TABLE note_window (
@@ -141,10 +143,12 @@ CREATE TABLE note_window (
     saved_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- How far a conversation was noted: up to which message, and where that stood. `last_id`: of the last one that was taken.
 CREATE TABLE note_stream (
     scope_key TEXT NOT NULL,
     stream_id TEXT NOT NULL,
     next_index INTEGER NOT NULL,
+    last_id TEXT NOT NULL DEFAULT '',
     continuation TEXT,
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (scope_key, stream_id)
@@ -173,8 +177,7 @@ CREATE TABLE memory (
     activity_end INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    metadata TEXT NOT NULL,
-    vector_pending INTEGER NOT NULL DEFAULT 1
+    metadata TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX memory_claim ON memory (team, user, agent, claim);
@@ -251,6 +254,9 @@ CREATE TABLE document (
     state TEXT NOT NULL,
     meta TEXT NOT NULL,
     evidence TEXT NOT NULL,
+    file TEXT NOT NULL,
+    item_id TEXT NOT NULL,
+    scene_versions TEXT NOT NULL,
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (workspace_key, document_id)
 ) STRICT, WITHOUT ROWID;
@@ -258,12 +264,19 @@ CREATE TABLE document (
 CREATE TABLE document_change (
     item_id TEXT PRIMARY KEY,
     workspace_key TEXT NOT NULL,
+    run_id TEXT NOT NULL,
     layer TEXT NOT NULL,
-    change TEXT NOT NULL,
+    changes TEXT NOT NULL,
     read_set TEXT NOT NULL,
     scene_versions TEXT NOT NULL,
+    state TEXT NOT NULL,
+    journal TEXT,
     at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX document_change_state ON document_change (state);
+
+CREATE INDEX document_change_run ON document_change (workspace_key, run_id);
 
 -- Tasks that the running agent was handed: what they bind to, never the material.
 CREATE TABLE agent_task (
@@ -286,4 +299,9 @@ ALTER TABLE tombstone ADD COLUMN why TEXT NOT NULL DEFAULT 'archived';
 ALTER TABLE tombstone ADD COLUMN words TEXT NOT NULL DEFAULT '';
 ALTER TABLE tombstone ADD COLUMN citations TEXT NOT NULL DEFAULT '[]';
 
-CREATE INDEX queue_waiting ON queue (workspace_key, state, created_at);
+CREATE INDEX tombstone_words ON tombstone (workspace_key, at) WHERE words != '';
+
+CREATE INDEX tombstone_forgotten ON tombstone (workspace_key) WHERE why = 'forgotten';
+
+-- Holds all that the review asks by, so that a page of many thousands is found without reading their rows.
+CREATE INDEX queue_waiting ON queue (workspace_key, state, created_at, kind, pipeline, flags);

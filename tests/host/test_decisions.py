@@ -103,6 +103,15 @@ async def test_what_a_person_keeps_is_handed_over_again(remora: Asking, folder: 
     assert [item["memoryId"] for item in packet["items"]] == [one["item"]["recordId"]]
 
 
+async def test_a_title_is_put_right_with_the_text_or_stays(remora: Asking, folder: str) -> None:
+    for title, given in (("Port", {}), ("Harbour", {"title": "Harbour"}), (None, {"title": ""})):
+        memory_id = await remora.world.remember(f"The port of {title} is 7070.", folder, title="Port")
+        await propose_memory(remora.world.parts, [memory_id], ItemFlag.CORRECTED, "aud_1")
+        (one,) = await waiting(remora, folder)
+        await decide(remora, folder, one["item"], "edit-and-keep", text=f"The port of {title} is 8080.", **given)
+        assert (await record(remora, memory_id, folder))["title"] == title
+
+
 async def test_new_words_go_through_the_screen(remora: Asking, folder: str) -> None:
     await remora.ask("memory.remember", text=POISON, workspace=folder)
     (one,) = await waiting(remora, folder)

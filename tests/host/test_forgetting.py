@@ -3,10 +3,14 @@
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from host.forgetting import _cut
 from host.marks import load_marks
 from tests.support.asking import asking
+from tests.support.noted import a_note, said
 from tests.support.remembering import a_need, kept
+from tests.support.reviewing import decide, waiting
 from tests.support.world import LESSON
 
 WORDS = b"Heronsgate-4711"
@@ -38,3 +42,24 @@ async def test_a_reader_that_is_at_it_keeps_nobody_waiting_for_good(tmp_path: Pa
         reader.execute("SELECT count(*) FROM event").fetchall()
         await _cut(remora.world.parts.main)
         reader.close()
+
+
+@pytest.mark.promise("forgotten-everywhere")
+@pytest.mark.parametrize("decided", [False, True], ids=["waits", "put-away"])
+async def test_a_note_that_no_memory_was_made_of_can_be_forgotten_too(tmp_path: Path, decided: bool) -> None:
+    secret = f"The vault of {WORDS.decode()} opens with the blue key."
+    async with asking(tmp_path) as remora:
+        folder = remora.world.workspace()
+        await said(remora, folder, secret)
+        item = await a_note(remora, folder, secret, secret)
+        if decided:
+            await decide(remora, folder, item, "archive", reason=f"{WORDS.decode()} moved")
+        other = remora.world.workspace("other")
+        unseen = await remora.refused("memory.forget", memoryId=item["itemId"], workspace=other)
+        assert unseen.kind == "unknown-memory"
+        done = await remora.ask("memory.forget", memoryId=item["itemId"], workspace=folder)
+        assert done["forgotten"]
+        assert await waiting(remora, folder) == []
+        assert [name for name in holds(tmp_path) if not name.startswith("log.db")] == []
+        again = {"text": secret, "quotes": [secret], "workspace": folder, "principal": "human"}
+        assert (await remora.ask("review.add", **again))["added"] is False

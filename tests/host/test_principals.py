@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from governance.review import Principal
-from host.principals import ANCESTORS, PRODUCTS, marked, principal
+from host.principals import ANCESTORS, PRODUCTS, marked, principal, speaker
 
 HUMAN, AGENT = Principal.HUMAN, Principal.AGENT
 
@@ -84,3 +84,13 @@ def test_marks_are_names_of_variables() -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only where the system shows its processes")
 def test_this_very_process_can_be_read() -> None:
     assert principal(HUMAN, os.getpid()) in (HUMAN, AGENT)
+
+
+def test_who_says_something_needs_no_terminal_but_no_agent_above(tmp_path: Path) -> None:
+    script = processes(tmp_path / "script", {"HOME": "/h"}, terminal=0)
+    assert speaker(HUMAN, script, tmp_path / "script") is HUMAN
+    below = processes(tmp_path / "below", {"HOME": "/h"}, {"comm": "sh"}, {"comm": "claude"}, terminal=0)
+    assert speaker(HUMAN, below, tmp_path / "below") is AGENT
+    assert speaker(HUMAN, processes(tmp_path / "own", {"CODEX_CI": "1"}), tmp_path / "own") is AGENT
+    assert speaker(AGENT, script, tmp_path / "script") is AGENT
+    assert speaker(HUMAN, None, tmp_path) is speaker(HUMAN, 7, tmp_path / "nothing") is HUMAN

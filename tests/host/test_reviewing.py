@@ -1,15 +1,22 @@
 """The review queue over the wire: what comes into it, who sees it, who decides, and what a decision does."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from governance.formation.contracts import Layer, Mode
+from governance.formation.docitems import Run
+from governance.formation.documents import extract_l2
 from governance.review import ItemFlag, State
 from host.connection import Peer
 from host.namespace import REPOSITORY_FOLDER
 from recall.contracts import Flag, Scope
+from recall.workspace import workspace_key
 from tests.support.asking import Asking, Line
 from tests.support.builders import a_memory_id
+from tests.support.drafting import SUBMIT, an_atom, creates, setting_of
+from tests.support.noting import a_model
 from tests.support.reviewing import (
     POISON,
     decide,
@@ -132,3 +139,44 @@ async def test_a_mark_that_nothing_tells_of_waits_all_the_same(remora: Asking, f
     await decide(remora, folder, newer["item"], "keep")
     assert await waiting(remora, folder) == []
     assert remora.world.parts.marks.corrected == frozenset()
+
+
+# ---------------------------------------------------------------------------------------------------------- documents
+
+
+async def a_scene_waits(remora: Asking, folder: str) -> dict[str, Any]:
+    """A scene that a model made of a kept lesson."""
+    parts, key = remora.world.parts, workspace_key(folder)
+    atoms = (an_atom(scope_key=key),)
+    request = await parts.documents.l2(key, "run-1", atoms, Mode.CODE)
+    result = await extract_l2(a_model(creates("Releases"), SUBMIT), request, setting_of("l2"))
+    run = Run(workspace_key=key, run_id="run-1", layer=Layer.L2, at=remora.world.clock.now())
+    await parts.documents.propose(run, result, Mode.CODE)
+    (one,) = await waiting(remora, folder)
+    item: dict[str, Any] = one["item"]
+    return item
+
+
+async def test_a_document_that_is_kept_is_written_and_one_that_is_not_changes_nothing(
+    remora: Asking, folder: str
+) -> None:
+    item = await a_scene_waits(remora, folder)
+    assert (item["kind"], item["target"]) == ("scene", "create")
+    scenes = remora.world.folder / "memory" / workspace_key(folder) / "scenes"
+    gone = await decide(remora, folder, item, "archive")
+    assert (gone["item"]["state"], list(scenes.glob("*.md"))) == (State.ARCHIVED, [])
+    await decide(remora, folder, gone["item"], "keep")
+    (file,) = scenes.glob("*.md")
+    assert item["text"] in file.read_text()
+
+
+async def test_a_document_that_breaks_its_limit_or_was_changed_since_is_not_written(
+    remora: Asking, folder: str
+) -> None:
+    item = await a_scene_waits(remora, folder)
+    assert await refusal(remora, folder, item, "edit-and-keep", text="x" * 5_000) == "invalid-params"
+    scenes = remora.world.folder / "memory" / workspace_key(folder) / "scenes"
+    scenes.mkdir(parents=True, exist_ok=True)
+    (scenes / "releases.md").write_text("A scene of that name, by hand.\n")
+    assert await refusal(remora, folder, item) == "stale-read"
+    assert (await waiting(remora, folder))[0]["item"] == item

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from governance.formation.contracts.model import Provenance
-from governance.formation.contracts.notes import Atom, AtomEvidence, Message, RunStatus
+from governance.formation.contracts.notes import Atom, AtomEvidence, Message, RunError, RunStatus
 from recall.contracts import Frozen, Millis
 
 
@@ -47,7 +47,9 @@ class DocumentBefore(Frozen, frozen=True, kw_only=True):
 
 
 class Document(Frozen, frozen=True, kw_only=True):
-    """`writable`: of a skill, whether it is ours to change."""
+    """A text that is made of memories. `name`: of a skill its slug, of a resource `<skill>/<path>`. `meta.summary`: of
+    a scene what it is about, of a skill its description. `writable`: of a skill, whether it is ours to change.
+    `resources`: of a skill, the paths of what lies beside it."""
 
     id: str
     kind: DocumentKind
@@ -57,6 +59,7 @@ class Document(Frozen, frozen=True, kw_only=True):
     meta: DocumentMeta = DocumentMeta()
     evidence: tuple[AtomEvidence, ...] = ()
     writable: bool = True
+    resources: tuple[str, ...] = ()
 
 
 class ChangeOp(StrEnum):
@@ -87,13 +90,17 @@ class Diagnostic(Frozen, frozen=True, kw_only=True):
 
 
 class DocumentsResult(Frozen, frozen=True, kw_only=True):
-    """What L2, L3 and skills propose. `read_set`: everything that the run listed, searched or read."""
+    """What L2, L3 and skills propose. `read_set`: everything that the run listed, searched or read. `scene_versions`:
+    of L3, the scenes that it was made of: what the next run gets as `previous_scene_versions`. `error`: why it
+    failed."""
 
     status: RunStatus
     provenance: Provenance
     changes: tuple[DocumentChange, ...] = ()
     read_set: tuple[DocumentVersion, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    scene_versions: tuple[DocumentVersion, ...] = ()
+    error: RunError | None = None
 
 
 class Strategy(Frozen, frozen=True, kw_only=True):
@@ -124,7 +131,8 @@ class ExtractL3Request(Frozen, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Skills(Protocol):
-    """The skills that there are."""
+    """The skills that there are. `list` and `search` give them without their resources' texts; `get` gives one, or one
+    resource by its own id. None: there is no such document."""
 
     async def list(self) -> tuple[Document, ...]: ...
 
@@ -138,3 +146,35 @@ class ExtractSkillsRequest(Frozen, frozen=True, kw_only=True, forbid_unknown_fie
     scope_key: str
     messages: tuple[Message, ...]
     mode: Mode = Mode.CODE
+
+
+class DocumentState(StrEnum):
+    LIVE = "live"
+    GONE = "gone"  # retired, merged into another, or archived
+
+
+class KeptDocument(Frozen, frozen=True, kw_only=True):
+    """What is kept of a document beside its file, which holds its words. `digest`: of the file as it was read or
+    written last. `file`: below the memory folder of its workspace. `item_id`: the proposal that made this version;
+    empty: a person did, in the file. `scene_versions`: the scenes that a persona or doctrine was made of."""
+
+    document_id: str
+    kind: DocumentKind
+    name: str
+    version: int
+    digest: str
+    file: str
+    updated_at: Millis
+    state: DocumentState = DocumentState.LIVE
+    meta: DocumentMeta = DocumentMeta()
+    evidence: tuple[AtomEvidence, ...] = ()
+    item_id: str = ""
+    scene_versions: tuple[DocumentVersion, ...] = ()
+
+
+class FileStep(Frozen, frozen=True, kw_only=True):
+    """One file of a change: what it says before and after. None: there is no file."""
+
+    file: str
+    before: str | None
+    after: str | None

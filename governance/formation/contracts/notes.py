@@ -261,6 +261,8 @@ class RejectionCode(StrEnum):
     RELATIVE_DATE = "relative-date"
     SECRET = "secret"
     ALREADY_KNOWN = "already-known"
+    UNKNOWN_TYPE = "unknown-type"  # this one and the next: of batch extraction
+    OVER_CAP = "over-cap"
 
 
 class Rejected(Frozen, frozen=True, kw_only=True):
@@ -272,10 +274,12 @@ class Rejected(Frozen, frozen=True, kw_only=True):
 
 
 class RunError(Frozen, frozen=True, kw_only=True):
-    """Why a run failed. `code`: as `message-over-budget`, `continuation-mismatch`, `timeout`, `schema`, `length`."""
+    """Why a run failed. `code`: as `message-over-budget`, `continuation-mismatch`, `timeout`, `schema`, `length`.
+    `field`: which one differs, with `continuation-mismatch`."""
 
     code: str
     problem: str
+    field: str = ""
 
 
 class ExtractL1Result(Frozen, frozen=True, kw_only=True):

@@ -86,13 +86,15 @@ class FormationGate(Protocol):
 
 
 class KnownRecord(Frozen, frozen=True, kw_only=True):
-    """A live record that may say the same. `guarded`: user-made, reviewed, pinned or promoted; machines leave it be."""
+    """A live record that may say the same. `guarded`: user-made, reviewed, pinned or promoted; machines leave it be.
+    `otherwise`: it speaks of the same matter and says something else, as far as whoever looked it up can tell."""
 
     memory_id: str
     text: str
     guarded: bool
     title: str = ""
     claim: str = ""
+    otherwise: bool = False
 
 
 class Known(Protocol):
@@ -125,19 +127,24 @@ class RangeStatus(StrEnum):
 
 
 class RangeResult(Frozen, frozen=True, kw_only=True):
-    """`from_seq`, `through_seq`: inclusive. `reason`: of unavailable and pending."""
+    """`from_seq`, `through_seq`: inclusive. `reason`: of unavailable and pending. `problem`: what the model's driver
+    said of it, in words."""
 
     session_id: str
     from_seq: int
     through_seq: int
     status: RangeStatus
     reason: str = ""
+    problem: str = ""
     committed: tuple[str, ...] = ()  # memory ids
     deferred: tuple[str, ...] = ()  # gap ids
+    seen: int = 0  # conversations that the most seen of them was in
+    floor: int = 0  # conversations that a fact needs
     pending: tuple[str, ...] = ()  # item ids
     rejected: dict[str, int] = {}  # by code
     calls: int = 0
     idempotent: bool = False
+    retry_after_ms: int | None = None  # as the provider asked
 
 
 class Receipt(Frozen, frozen=True, kw_only=True):
@@ -232,7 +239,8 @@ class JobState(StrEnum):
 
 
 class Job(Frozen, frozen=True, kw_only=True):
-    """`owner`: the run of the daemon that works at it. `starts`: how often it was begun. `not_before`: epoch ms."""
+    """`owner`: the run of the daemon that works at it. `starts`: how often it was begun since it last ended in order.
+    `waits`: how often a provider was away. `not_before`: epoch ms."""
 
     job_id: str
     pipeline: Pipeline
@@ -244,6 +252,7 @@ class Job(Frozen, frozen=True, kw_only=True):
     created_at: Millis
     changed_at: Millis
     starts: int = 0
+    waits: int = 0
     owner: str = ""
     reason: str = ""
     not_before: Millis = 0

@@ -2,10 +2,10 @@
 
 from enum import StrEnum
 
+from governance.contracts import Decision
 from governance.formation.contracts.documents import Layer, Mode
 from governance.formation.contracts.model import PromptUse, Usage
 from governance.formation.contracts.ranges import Pipeline
-from governance.review import Decision
 from recall.contracts import Frozen, MemoryRecord, Millis
 
 
@@ -31,6 +31,9 @@ class MemorySource(Frozen, frozen=True, kw_only=True):
 
 
 class Life(StrEnum):
+    """`waiting`: a person is to decide; there is no record of it yet."""
+
+    WAITING = "waiting"
     LIVE = "live"
     SUPERSEDED = "superseded"
     ARCHIVED = "archived"
@@ -95,6 +98,15 @@ class RecordLine(Frozen, frozen=True, kw_only=True, tag="record", tag_field="lin
     generation: Generation | None = None
 
 
+class SightingLine(Frozen, frozen=True, kw_only=True, tag="sighting", tag_field="line"):
+    """The same was said again: more sources of a record, which stays as it is."""
+
+    memory_id: str
+    version: int
+    sources: tuple[MemorySource, ...]
+    at: Millis
+
+
 class DecisionLine(Frozen, frozen=True, kw_only=True, tag="decision", tag_field="line"):
     """A decision about the item of a record."""
 
@@ -117,7 +129,7 @@ class TombstoneLine(Frozen, frozen=True, kw_only=True, tag="tombstone", tag_fiel
 
 
 class CursorLine(Frozen, frozen=True, kw_only=True, tag="cursor", tag_field="line"):
-    """Up to where a session was formed, with the receipt that moved it."""
+    """Up to where a session was formed, with the receipt that moved it. `from_seq`: where its range begins."""
 
     pipeline: Pipeline
     session_id: str
@@ -128,6 +140,7 @@ class CursorLine(Frozen, frozen=True, kw_only=True, tag="cursor", tag_field="lin
     at: Millis
     memory_id: str = ""
     version: int = 0
+    from_seq: int | None = None
 
 
-Line = RecordLine | DecisionLine | TombstoneLine | CursorLine
+Line = RecordLine | SightingLine | DecisionLine | TombstoneLine | CursorLine

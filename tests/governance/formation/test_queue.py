@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from governance.formation.contracts import DecisionLine
+from governance.formation.queue import Queue, QueueFilter
 from governance.migrations import queue_steps
-from governance.queue import Queue, QueueFilter
 from governance.review import (
     Act,
     Citation,
@@ -238,3 +239,30 @@ async def test_a_text_of_any_script_has_a_digest(queue: Queue) -> None:
         await queue.forget("none", WORKSPACE, text, at)
     assert await queue.buried(WORKSPACE, "full WIDTH")
     assert await queue.buried(WORKSPACE, "é")
+
+
+@pytest.mark.parametrize(
+    ("acts", "state"),
+    [
+        ((Act.KEEP,), State.KEPT),
+        ((Act.ARCHIVE,), State.ARCHIVED),
+        ((Act.KEEP, Act.ARCHIVE), State.ARCHIVED),
+        ((Act.ARCHIVE, Act.KEEP), State.KEPT),
+    ],
+)
+@pytest.mark.parametrize("first", [1, 2])
+async def test_an_item_made_again_is_what_was_decided_about_it(
+    database: FakeDatabase, queue: Queue, acts: tuple[Act, ...], state: State, first: int
+) -> None:
+    await queue.propose(an_item(item_id=ONE, kind=ItemKind.MEMORY, state=State.COMMITTED, record_id=ONE))
+    lines = [
+        DecisionLine(memory_id=ONE, version=0, item_id="note_1", decision=a_decision(act, first + place), at=START)
+        for place, act in enumerate(acts)
+    ]
+    for line in (*lines, *lines):
+        await database.write(lambda connection, line=line: queue.restore(connection, line))
+    item = await queue.get(ONE)
+    assert item is not None and (item.state, item.revision) == (state, first + len(acts))
+    nobody = DecisionLine(memory_id=TWO, version=0, item_id=TWO, decision=a_decision(), at=START)
+    await database.write(lambda connection: queue.restore(connection, nobody))
+    assert await queue.get(TWO) is None
