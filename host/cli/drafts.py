@@ -24,6 +24,13 @@ def keep(name: str, document: str) -> Path:
     raise AssertionError("unreachable: there is always another number")
 
 
+def resume(name: str) -> Path | None:
+    """The draft of that name that was begun last and is still there."""
+    numbered = re.compile(rf"{re.escape(name)}(-[0-9]+)?\.md")
+    found = [file for file in _folder().glob("*.md") if numbered.fullmatch(file.name)]
+    return max(found, key=lambda file: file.stat().st_mtime_ns, default=None)
+
+
 def discard(file: Path) -> None:
     """Remove a draft of ours that is not needed any more; a file that stands elsewhere is its owner's."""
     if file.resolve().parent == _folder().resolve():

@@ -1,4 +1,4 @@
-"""`evidence`: what agents did with a memory, or in a session; which memories are used at all."""
+"""`evidence`: how a memory came to be, and what agents did with it, or in a session; which memories are used at all."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +8,7 @@ import click
 
 from governance.contracts import AccessEvidence
 from governance.standing import Standing
+from host.cli.evidence_formed import Formed, tell
 from host.cli.known import any_memory_argument
 from host.cli.link import ask, paths
 from host.cli.output import count_of, json_option, say, show_json, workspace_option
@@ -32,6 +33,7 @@ class OfMemory(Frozen, frozen=True, kw_only=True):
     standing: Standing
     workspaces: tuple[Share, ...] = ()
     edges: tuple[AccessEvidence, ...] = ()
+    formed: Formed | None = None
 
 
 class OfSession(Frozen, frozen=True, kw_only=True):
@@ -58,24 +60,30 @@ FRESHNESS = {
 
 @click.command()
 @any_memory_argument
+@click.option("--memory", "named", metavar="MEMORY", help="The same as MEMORY.")
 @click.option("--session", help="What happened in this session, by the agent product's own id.")
 @click.option("--rebuild", is_flag=True, help="Make the graph again from the audit.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, help="At most so many lines.  [50]")
 @workspace_option
 @json_option
 def evidence(memory_id: str | None, workspace: Path, as_json: bool, **given: Any) -> None:
-    """Show what agents did with a memory.
+    """Show how a memory came to be, and what agents did with it.
 
-    Without MEMORY, the memories of the workspace that have evidence, the most used first.
+    Who said what, which prompt and model made it, who decided, and what it took the place of. Without MEMORY, the
+    memories of the workspace that have evidence, the most used first.
 
     \b
     Examples:
       remora-pre evidence
       remora-pre evidence mem_0123456789abcdef0123456789abcdef
+      remora-pre evidence --memory mem_0123456789abcdef0123456789abcdef
       remora-pre evidence --session SESSION
       remora-pre evidence --rebuild
     """
-    session, rebuild = given["session"], given["rebuild"]
+    session, rebuild, named = given["session"], given["rebuild"], given["named"]
+    if named is not None and memory_id is not None:
+        raise click.UsageError("One memory at a time.")
+    memory_id = memory_id or named
     if sum((memory_id is not None, session is not None, rebuild)) > 1:
         raise click.UsageError("Give one of MEMORY, --session and --rebuild.")
     where = {"workspace": folder(workspace), "limit": given["limit"]}
@@ -100,6 +108,9 @@ def _remade(done: Remade) -> None:
 
 def _of_memory(found: OfMemory) -> None:
     one = found.standing
+    if found.formed is not None:
+        tell(found.formed)
+        say()
     say(f"{found.memory_id}: {_numbers(one)}")
     if one.sessions:
         many = f"reused in {one.reuse_sessions}, with success in {one.success_sessions}"

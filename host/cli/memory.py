@@ -13,8 +13,10 @@ from host.cli.known import memory_argument
 from host.cli.link import ask, ask_running
 from host.cli.memory_answers import Forgotten, Listed, Pinned, Shown
 from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
+from host.cli.review_answers import Reviewed
 from host.cli.tables import one_line, print_table, when
 from host.cli.wording import folder, settled, standing
+from host.client import Refused
 from host.errors import RemoraError
 from host.namespace import SCRIPT
 from recall.contracts import Flag, MemoryKind, MemoryRecord, Risk, Scope, Status
@@ -159,15 +161,28 @@ def pin(memory_id: str, workspace: Path, off: bool, as_json: bool) -> None:
     say(settled("pinned", holds=done.pinned, changed=done.changed))
 
 
+def _text(any_id: str, where: str) -> str:
+    """What a memory says, or an item of the review queue."""
+    try:
+        return ask("memory.get", {"memoryId": any_id, "workspace": where}, Shown).record.text
+    except Refused as refused:
+        if refused.kind != "unknown-memory":
+            raise
+        try:
+            return ask("review.get", {"itemId": any_id, "workspace": where}, Reviewed).item.text
+        except Refused:
+            raise refused from None
+
+
 @click.command()
 @memory_argument
 @workspace_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
-    """Remove a memory.
+    """Remove a memory, or an item of the review queue, for good.
 
-    Every waiting packet that carries it goes with it.
+    Every waiting packet that carries it goes with it, and every word of it in notes and quotes.
 
     \b
     Example:
@@ -175,8 +190,7 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
     """
     where = {"memoryId": memory_id, "workspace": folder(workspace)}
     if not yes:
-        record = ask("memory.get", where, Shown).record
-        say(one_line(record.text, 300), err=as_json)
+        say(one_line(_text(memory_id, where["workspace"]), 300), err=as_json)
         click.confirm("Forget this?", abort=True, err=as_json)
     done = ask("memory.forget", where, Forgotten)
     if as_json:
@@ -186,3 +200,5 @@ def forget(memory_id: str, workspace: Path, yes: bool, as_json: bool) -> None:
     gone = drafts.forget(memory_id)  # what is forgotten stands nowhere of ours
     if not as_json:
         say(f"Forgotten. Packets purged: {done.packets_purged}." + (f" Drafts removed: {gone}." if gone else ""))
+        if done.documents:
+            say(f"These were made of it among others, and stand: {', '.join(done.documents)}. Look at them.")

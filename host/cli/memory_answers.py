@@ -19,6 +19,7 @@ class Hit(Frozen, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
     pinned: bool = False
     muted: bool = False
+    origin: str = ""
     terms: tuple[str, ...] = ()
     scores: dict[str, float] = {}
     confidences: dict[str, float] = {}
@@ -51,11 +52,21 @@ class Explanation(Frozen, frozen=True, kw_only=True):
     fusion: Fusion = Fusion()
 
 
+class Aside(Frozen, frozen=True, kw_only=True):
+    """A memory, or an item of the review queue, that fits and is handed to nobody."""
+
+    id: str
+    reason: str
+    text: str
+    title: str | None = None
+
+
 class Hits(Frozen, frozen=True, kw_only=True):
     hits: tuple[Hit, ...]
     degraded: bool = False
     arms: tuple[ArmReport, ...] = ()
     explain: Explanation | None = None
+    aside: tuple[Aside, ...] = ()
 
 
 class Shown(Frozen, frozen=True, kw_only=True):
@@ -85,7 +96,7 @@ class Other(Frozen, frozen=True, kw_only=True):
 
 class Remembered(Frozen, frozen=True, kw_only=True):
     """The answer of `memory.remember`. `redacted`: families of secrets that were taken out. `duplicate_of`: the memory
-    that says it already; then nothing was written."""
+    that says it already; then nothing was written. `trust`: how it is held."""
 
     memory_id: str
     file: str = ""
@@ -97,6 +108,7 @@ class Remembered(Frozen, frozen=True, kw_only=True):
     sightings: int = 1
     corrected: bool = False
     risk_level: Risk = Risk.LOW
+    trust: str = "user"
 
 
 class Edited(Frozen, frozen=True, kw_only=True):
@@ -210,8 +222,11 @@ class Noted(Frozen, frozen=True, kw_only=True):
 
 
 class Forgotten(Frozen, frozen=True, kw_only=True):
+    """`documents`: what was made of it among others, and stands."""
+
     forgotten: bool
     packets_purged: int = 0
+    documents: tuple[str, ...] = ()
 
 
 class LintFinding(Frozen, frozen=True, kw_only=True):

@@ -7,12 +7,15 @@ from typing import TypedDict, Unpack
 
 import click
 
+from governance.review import Principal
 from host.cli.link import ask
 from host.cli.memory_answers import Other, Remembered
 from host.cli.output import existing_workspace_option, json_option, say, show_json
 from host.cli.tables import one_line, print_line
 from host.cli.wording import folder, tell_risk, tell_screening
+from host.config import environment
 from host.namespace import SCRIPT
+from host.principals import marked
 from recall.contracts import MemoryKind
 
 KINDS = [str(kind) for kind in MemoryKind]
@@ -71,6 +74,9 @@ def remember(text: str, workspace: Path, as_json: bool, **wish: Unpack[Wish]) ->
             say(f"It was said to be wrong, and is not handed over until you decide: {SCRIPT} review")
     else:
         say(f"Kept as {kept.memory_id}.")
+        if kept.trust == "extracted":
+            say("An agent's shell said so: it counts as noted automatically, and comes as a hint at most.")
+            say(f"To have it count as your own, at a terminal of your own: {SCRIPT} review {kept.memory_id} --keep")
     for old in kept.superseded:
         say(f"{old} is superseded by it, and no longer handed over.")
     tell_screening(kept.redacted, quarantined=kept.quarantined)
@@ -93,6 +99,7 @@ def _params(text: str, workspace: Path, wish: Wish) -> dict[str, object]:
         "pinned": wish["pin"],
         "supersedes": list(wish["supersede"]) or None,
         "anyway": wish["anyway"] or None,
+        "principal": None if speaks_for_user() else Principal.AGENT,
     }
     return {name: value for name, value in every.items() if value is not None}
 
@@ -111,6 +118,11 @@ def _agreed(params: Mapping[str, object]) -> dict[str, object]:
 
 def _show(other: Other) -> None:
     print_line((f"{other.memory_id}  {one_line(other.text, SHOWN)}", ""), indent=2)
+
+
+def speaks_for_user() -> bool:
+    """Whether this was not started from an agent's shell."""
+    return not marked(environment())
 
 
 def _someone_there() -> bool:

@@ -1,69 +1,31 @@
-"""`review`: what waits for a person, and the person's decision about it."""
+"""`review`: what waits for a person, and the person's decision about it. On a terminal it goes from item to item."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from governance.contracts import Stage
-from governance.review import EDITED, REASON, WAITING, Act, ItemFlag, ItemKind, Principal, QueueItem, State
+from governance.review import CORRECTION, EDITED, REASON, WAITING, Act, ItemKind, Principal, State, quotes_of
+from host.cli import drafts
+from host.cli.keys import TerminalKeys
 from host.cli.link import ask, ask_running
 from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
+from host.cli.review_answers import Added, Decided, Others, Reviewed, ReviewPage
+from host.cli.review_terminal import Walk
+from host.cli.review_words import BY, TRUST, said, stale, tell, titled, why, words
 from host.cli.tables import one_line, print_table, when
-from host.cli.wording import folder, standing, tell_screening
+from host.cli.wording import folder, standing
 from host.config import environment
 from host.errors import RemoraError
 from host.namespace import SCRIPT
 from host.principals import marked
-from recall.contracts import Frozen, MemoryLocator, MemoryRecord
 
 PAGE = 200
-MEMORY = "mem_"
-BECOMES = {"semantic": "a fact", "procedural": "a procedure", "validated": "a validated procedure"}
-WHY = {
-    ItemFlag.QUARANTINED: "kept back by the screen",
-    ItemFlag.CORRECTED: "said to be wrong",
-    ItemFlag.UNUSED: "unused for long",
-    ItemFlag.HIGH_RISK: "can do harm",
-    ItemFlag.DERIVED: "from what a tool or a page said",
-    ItemFlag.CONFLICT: "says otherwise than another",
-    ItemFlag.UNWANTED: "to be forgotten, as an agent proposes",
-}
-BY = {Principal.HUMAN: "a person", Principal.AGENT: "an agent"}
-DONE = {State.KEPT: "Kept.", State.ARCHIVED: "Archived."}
-
-
-class Reviewed(Frozen, frozen=True, kw_only=True):
-    """An item, and the memory that it is about."""
-
-    item: QueueItem
-    record: MemoryRecord | None = None
-    locator: MemoryLocator | None = None
-    stage: Stage | None = None
-    stale: bool = False
-
-
-class ReviewPage(Frozen, frozen=True, kw_only=True):
-    items: tuple[Reviewed, ...]
-    next: str | None = None
-
-
-class Decided(Frozen, frozen=True, kw_only=True):
-    item: QueueItem
-    memory_id: str | None = None
-    stage: Stage | None = None
-    redacted: tuple[str, ...] = ()
-
-
-class Wish(TypedDict):
-    """What the person decides, if anything."""
-
-    keep: bool
-    archive: bool
-    reason: str
-    edit: Path | None
+KINDS = [str(kind) for kind in ItemKind]
+STATES = [str(state) for state in State]
 
 
 def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -90,49 +52,110 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Keep it in the words of this file.",
 )
+@click.option("--replace", multiple=True, metavar="MEMORY", help="What is kept takes the place of this one.")
+@click.option("--add", metavar="TEXT", help="Add a note that was missed; it waits like the others.")
+@click.option("--quote", multiple=True, help="With --add: what was said, word for word; may be repeated.")
+@click.option("--session", default="", help="With --add: where it was said.  [the latest that holds the quote]")
+@click.option("--title", default="", help="With --add: a short title.")
+@click.option("--noted", is_flag=True, help="What was noted automatically and is in use, but not reviewed.")
+@click.option("--flagged", is_flag=True, help="Only what the screen or somebody flagged.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds.")
+@click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Those that stand so.")
 @click.option("--all", "every", is_flag=True, help="List what was decided, too.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many at most.")
+@click.option("--list", "listed", is_flag=True, help="List, and ask nothing.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many at most are listed.")
 @workspace_option
 @json_option
-def review(item_id: str | None, every: bool, limit: int, workspace: Path, as_json: bool, **wish: Unpack[Wish]) -> None:
-    """List what waits for you, show one item, or decide about it.
+def review(item_id: str | None, workspace: Path, as_json: bool, **given: Any) -> None:
+    """Go through what waits for you, show one item, or decide about it.
 
-    What the screen kept back, what was said to be wrong, what evidence proposes, and what nobody used for long waits
-    here. A memory stands for its item. Only a person decides, at a terminal of their own.
+    On a terminal one item is shown after the other, and a key decides. Elsewhere, and with --list, they are listed.
+    Notes of conversations, what the screen kept back, what was said to be wrong, and what evidence proposes wait here.
+    A memory stands for its item. Only a person decides, at a terminal of their own.
 
     \b
     Examples:
       remora-pre review
+      remora-pre review --noted --list
       remora-pre review rev_0123456789abcdef0123456789abcdef
       remora-pre review rev_0123456789abcdef0123456789abcdef --keep
       remora-pre review rev_0123456789abcdef0123456789abcdef --archive --reason "out of date"
+      remora-pre review --add "Releases go out on Thursdays." --quote "we ship on Thursdays"
     """
     where = folder(workspace)
-    act = _act(wish)
-    if item_id is None:
-        if act is not None or wish["reason"]:
+    act = _act(given)
+    if given["add"] is not None:
+        _add(where, given, item_id, as_json=as_json)
+    elif item_id is None:
+        if act is not None or given["reason"] or given["replace"]:
             raise click.UsageError("Which item? Name it, as `review` lists it.")
-        _list(where, limit, every=every, as_json=as_json)
-        return
-    item_id = _item_of(item_id, where) if item_id.startswith(MEMORY) else item_id
-    found = ask("review.get", {"itemId": item_id, "workspace": where}, Reviewed)
-    if act is None:
-        if wish["reason"]:
+        _several(where, given, as_json=as_json)
+    elif act is None:
+        if given["reason"] or given["replace"]:
             raise click.UsageError("A reason belongs to a decision: --keep, --archive or --edit.")
+        found = _get(item_id, where)
         show_json(found) if as_json else _show(found)
-        return
+    else:
+        done = _decide(_get(item_id, where), act, where, given)
+        show_json(done) if as_json else tell(done)
+
+
+def _get(item_id: str, where: str) -> Reviewed:
+    return ask("review.get", {"itemId": item_id, "workspace": where}, Reviewed)
+
+
+def _decide(found: Reviewed, act: Act, where: str, given: Mapping[str, Any]) -> Decided:
     params: dict[str, object] = {
-        "itemId": item_id,
+        "itemId": found.item.item_id,
         "workspace": where,
         "decision": act,
         "expectedRevision": found.item.revision,
         "principal": principal(),
-        "reason": wish["reason"],
+        "reason": given["reason"],
     }
-    if wish["edit"] is not None:
-        params["text"] = _text(wish["edit"])
+    if given["edit"] is not None:
+        params["text"] = _text(given["edit"])
+    if given["replace"]:
+        params["replaces"] = list(given["replace"])
     done = ask("review.decide", params, Decided)
-    show_json(done) if as_json else _tell(done)
+    drafts.forget(found.item.item_id)
+    return done
+
+
+def _add(where: str, given: Mapping[str, Any], item_id: str | None, *, as_json: bool) -> None:
+    """A note that was missed, with what was said. It waits: who adds it may keep it afterwards."""
+    if item_id is not None or not given["quote"]:
+        raise click.UsageError("A note is added with --add TEXT and --quote: what was said, word for word.")
+    params = {
+        "workspace": where,
+        "text": given["add"],
+        "title": given["title"],
+        "quotes": list(given["quote"]),
+        "sessionId": given["session"],
+        "principal": principal(),
+    }
+    done = ask("review.add", params, Added)
+    if as_json:
+        show_json(done)
+    elif done.added:
+        say(f"Added as {done.item_id}. It waits: {SCRIPT} review {done.item_id} --keep")
+    else:
+        say(f"Nothing was added: {done.item_id} says it already, or it was put away once.")
+
+
+def _several(where: str, given: Mapping[str, Any], *, as_json: bool) -> None:
+    """Go from item to item where a person can press keys, else list."""
+    states = list(given["states"])
+    states += [State.COMMITTED] if given["noted"] else []
+    states = [str(state) for state in State] if given["every"] else states
+    asked = {"states": states, "kinds": list(given["kinds"]), "flagged": given["flagged"] or None}
+    asked = {name: value for name, value in asked.items() if value is not None and (value or name == "states")}
+    at_keys = sys.stdin.isatty() and sys.stdout.isatty() and principal() is Principal.HUMAN
+    if at_keys and not (as_json or given["listed"] or given["every"]):
+        with TerminalKeys() as keys:
+            Walk(where, asked, keys).run()
+    else:
+        _list(where, asked, given["limit"], as_json=as_json)
 
 
 def principal() -> Principal:
@@ -141,34 +164,12 @@ def principal() -> Principal:
     return Principal.HUMAN if there and not marked(environment()) else Principal.AGENT
 
 
-def why(item: QueueItem) -> str:
-    """Why an item is in the queue, in words."""
-    said = [WHY[flag] for flag in item.flags]
-    if item.kind is ItemKind.PROMOTION:
-        said.insert(0, f"could become {BECOMES.get(item.target, item.target)}")
-    if item.target == EDITED:
-        said.insert(0, "to be put into other words, as an agent proposes")
-    return ", ".join(said) or "proposed"
-
-
-def words(found: Reviewed) -> str:
-    """What the item says: its own words, or the memory's."""
-    if found.item.target == EDITED and found.item.text:
-        return f"{found.item.title}: {found.item.text}" if found.item.title else found.item.text
-    if found.record is not None:
-        return f"{found.record.title}: {found.record.text}" if found.record.title else found.record.text
-    return found.item.text or ("the memory is gone" if found.item.record_id else "")
-
-
-def _act(wish: Wish) -> Act | None:
-    chosen = [
-        act
-        for act, said in ((Act.KEEP, wish["keep"]), (Act.ARCHIVE, wish["archive"]), (Act.EDIT_AND_KEEP, wish["edit"]))
-        if said
-    ]
+def _act(given: Mapping[str, Any]) -> Act | None:
+    wishes = ((Act.KEEP, given["keep"]), (Act.ARCHIVE, given["archive"]), (Act.EDIT_AND_KEEP, given["edit"]))
+    chosen = [act for act, wished in wishes if wished]
     if len(chosen) > 1:
         raise click.UsageError("One decision at a time: --keep, --archive or --edit.")
-    if chosen == [Act.ARCHIVE] and not wish["reason"].strip():
+    if chosen == [Act.ARCHIVE] and not given["reason"].strip():
         raise click.UsageError("Say why it is archived, with --reason: it will be read when it comes up again.")
     return chosen[0] if chosen else None
 
@@ -183,22 +184,12 @@ def _text(file: Path) -> str:
     return text
 
 
-def _item_of(memory_id: str, where: str) -> str:
-    """The item about a memory that waits. Raises RemoraError when there is none."""
-    waiting = ask("review.list", {"workspace": where, "limit": PAGE}, ReviewPage).items
-    for one in waiting:
-        if one.item.record_id == memory_id:
-            return one.item.item_id
-    raise RemoraError(f"Nothing about {memory_id} waits here.", f"List what waits with: {SCRIPT} review")
-
-
-def _list(where: str, limit: int, *, every: bool, as_json: bool) -> None:
-    states = [str(state) for state in State] if every else []
+def _list(where: str, asked: Mapping[str, object], limit: int, *, as_json: bool) -> None:
     found: list[Reviewed] = []
     after: str | None = None
     while len(found) < limit:
-        asked = {"workspace": where, "states": states, "limit": min(PAGE, limit - len(found))}
-        page = ask("review.list", asked | ({"after": after} if after else {}), ReviewPage)
+        params = {"workspace": where, **asked, "limit": min(PAGE, limit - len(found))}
+        page = ask("review.list", params | ({"after": after} if after else {}), ReviewPage)
         found += page.items
         after = page.next
         if not after:
@@ -238,7 +229,7 @@ def _show(found: Reviewed) -> None:
         reason = f": {one.reason}" if one.reason else ""
         say(f"{when(one.at)}  {one.kind} by {BY.get(one.actor, one.actor)}{reason}")
     if found.stale:
-        say("The memory was changed since this was proposed, so this cannot be kept any more.")
+        say(stale(item))
     if record is not None:
         stage = f", stage {found.stage}" if found.stage is not None else ""
         say(f"{record.memory_id}  {record.kind}, {standing(record.status, record.state, record.flags)}{stage}")
@@ -251,15 +242,21 @@ def _show(found: Reviewed) -> None:
         say()
         say("It would say:")
     say(words(found))
+    for quote in found.said or quotes_of(item):
+        against = "Against it: " if quote.kind == CORRECTION else ""
+        say(f"{against}{said(quote)}: “{quote.quote}”")
+    _show_others(found.others or Others())
 
 
-def _tell(done: Decided) -> None:
-    item = done.item
-    say(DONE.get(item.state, f"It is {item.state} now."))
-    tell_screening(done.redacted, quarantined=False)
-    if done.memory_id is not None and done.memory_id != item.record_id:
-        say(f"It is a memory of its own now: {done.memory_id}.")
-    if done.stage is Stage.VALIDATED:
-        say(f"It can do harm, so it waits for your approval too: {SCRIPT} approve {done.memory_id}")
-    elif done.stage is not None:
-        say(f"The procedure is {done.stage} now.")
+def _show_others(others: Others) -> None:
+    """What stands beside it, a line each."""
+    for heading, memories in (
+        ("Keeping it puts away", others.replaces),
+        ("Says the same already", others.repeats),
+        ("Says otherwise", others.otherwise),
+    ):
+        for one in memories:
+            trust = TRUST.get(one.trust, one.trust)
+            say(f"{heading}: {one.memory_id}, {trust}: {one_line(titled(one.title, one.text))}")
+    for gone in others.put_away:
+        say(f"Put away before: {gone.item_id}: {one_line(gone.text)}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from host.cli.wording import folder, standing
 from host.namespace import SCRIPT
 from recall.contracts import ArmReport
 
+UNREVIEWED = {"extracted": "extracted, not reviewed", "imported": "imported, not reviewed"}
 LOADING = "loading"  # the shortfall of a source that starts, or reads memories for the first time
 
 
@@ -21,16 +23,21 @@ LOADING = "loading"  # the shortfall of a source that starts, or reads memories 
 @workspace_option
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many at most.")
 @click.option("--explain", is_flag=True, help="Say what was looked for, where, and what each find is worth.")
+@click.option("--all", "every", is_flag=True, help="Find what is handed to nobody, too, and what waits for you.")
 @json_option
-def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool) -> None:
+def search(query: str, workspace: Path, as_json: bool, **given: Any) -> None:
     """Find memories by words.
+
+    What waits for review, was archived, superseded, said to be wrong or kept back by the screen is found with --all.
 
     \b
     Examples:
       remora-pre search "how do we run the tests"
       remora-pre search --explain "make check"
     """
-    params = {"query": query, "workspace": folder(workspace), "limit": limit, "explain": explain}
+    explain: bool = given["explain"]
+    params = {"query": query, "workspace": folder(workspace), "limit": given["limit"], "explain": explain}
+    params |= {"all": True} if given["every"] else {}
     found = ask("memory.search", params, Hits)
     if as_json:
         show_json(found)
@@ -51,13 +58,17 @@ def search(query: str, workspace: Path, limit: int, explain: bool, as_json: bool
         late = ", ".join(f"{arm.name} ({arm.shortfall})" for arm in found.arms if arm.shortfall)
         again = "; ask again in a moment" if any(arm.shortfall == LOADING for arm in found.arms) else ""
         say(f"Not every source answered: {late or f'see {SCRIPT} status'}. There may be more{again}.")
-    if not found.hits:
+    for one in found.aside:
+        print_line((one.id, "bold"), (f"  {one.reason}", ""))
+        print_line((one_line(f"{one.title}: {one.text}" if one.title else one.text, 300), ""), indent=2)
+    if not (found.hits or found.aside):
         say("No memory matches." if not found.degraded else "Nothing was found by those that did.")
 
 
 def _show(hit: Hit) -> None:
     stands = standing(hit.status, hit.state, (*hit.flags, *(("pinned",) if hit.pinned else ())))
-    print_line((hit.memory_id, "bold"), (f"  {hit.score:.2f}  {hit.kind}, {hit.scope.kind}, {stands}", ""))
+    trust = f"; {UNREVIEWED[hit.origin]}" if hit.origin in UNREVIEWED else ""
+    print_line((hit.memory_id, "bold"), (f"  {hit.score:.2f}  {hit.kind}, {hit.scope.kind}, {stands}{trust}", ""))
     if hit.title:
         print_line((hit.title, ""), indent=2)
     print_line((one_line(hit.text, 300), ""), indent=2)

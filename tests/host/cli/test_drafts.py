@@ -1,5 +1,6 @@
 """A draft is a file of its own, for its owner alone, and takes no other's place."""
 
+import os
 from pathlib import Path
 
 from host.cli import drafts
@@ -43,3 +44,14 @@ def test_all_drafts_of_one_name_can_be_forgotten(home: Path) -> None:
 
     assert (drafts.forget("mem_1"), drafts.forget("mem_1")) == (2, 0)
     assert drafts.forget("mem_12") == drafts.forget("mem_1-x") == 1
+
+
+def test_the_draft_that_was_begun_last_is_taken_up_again(home: Path) -> None:
+    assert drafts.resume("note_1") is None
+    first, second = drafts.keep("note_1", "one"), drafts.keep("note_1", "two")
+    drafts.keep("note_12", "another")
+    os.utime(first, ns=(2_000, 2_000))
+    os.utime(second, ns=(1_000, 1_000))
+    assert drafts.resume("note_1") == first
+    drafts.discard(first)
+    assert drafts.resume("note_1") == second

@@ -94,3 +94,20 @@ def test_where_it_is_switched_off_nothing_found_is_explained(
     empty = {"memoryId": MEMORY, "freshness": "unknown", "standing": {}, "edges": [], "sessionRef": "", "memories": []}
     result, _ = run(monkeypatch, {"evidence.get": empty}, *arguments)
     assert (result.exit_code, "switched off" in result.output) == (0, off)
+
+
+@pytest.mark.promise("formation-28")
+def test_how_a_memory_came_to_be_is_told_before_what_was_done_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_of = {"pipeline": "checkpoint", "modelId": "scripted:demo", "promptId": "p", "promptVersion": 1}
+    source = {"sessionId": "s-one", "messageId": "m1", "eventSeq": 17, "at": START, "quote": "we ship"}
+    decided = [{"actor": "policy", "kind": "commit", "at": START}]
+    formed = {"version": 0, "sources": [source], "formed": [run_of | {"promptSha256": "9c1e" * 16}], "decided": decided}
+    result, daemon = run(monkeypatch, {"evidence.get": OF_MEMORY | {"formed": formed}}, "--memory", MEMORY)
+    assert daemon.params("evidence.get")["memoryId"] == MEMORY
+    lines = result.output.splitlines()
+    assert lines[0].startswith('quotes   s-one#17 (m1) "we ship"')
+    assert lines[1] == "formed   checkpoint · prompt p@1 sha256 9c1e9c1e9c1e… · model scripted:demo"
+    assert lines[2].startswith("decided  auto commit ")
+    assert lines[4].startswith(f"{MEMORY}: seen 2")
+    twice, _ = run(monkeypatch, {}, MEMORY, "--memory", MEMORY)
+    assert (twice.exit_code, "One memory at a time." in twice.output) == (2, True)

@@ -139,3 +139,12 @@ def test_with_a_real_daemon_a_script_supersedes_by_an_option(prompt: Prompt) -> 
 
     assert kept["superseded"] == [first] and kept["updates"] == []
     assert prompt.json("show", first)["record"]["supersededBy"] == kept["memoryId"]
+
+
+@pytest.mark.promise("formation-16")
+def test_an_agents_shell_speaks_for_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "environment", lambda: {"CLAUDECODE": "1"})
+    result, daemon = run(monkeypatch, {"trust": "extracted"}, "Use tox.")
+    assert daemon.params("memory.remember")["principal"] == "agent"
+    assert "it counts as noted automatically" in result.output
+    assert f"review {ID} --keep" in result.output

@@ -288,12 +288,14 @@ def test_a_person_at_a_terminal_lets_it_go(prompt: Prompt) -> None:
 
 
 def test_a_memory_stands_for_its_item(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {"review.list": {"items": [found()]}, "review.get": found()}
-    shown, daemon = run(monkeypatch, answers, ID)
-    assert shown.exit_code == 0
-    assert daemon.params("review.get")["itemId"] == ITEM
-    other, _ = run(monkeypatch, answers, OTHER)
-    assert (other.exit_code, OTHER in other.output) == (1, True)
+    """The daemon knows which item is meant; a decision names that item."""
+    one = found()
+    answers = {"review.get": one, "review.decide": {"item": one["item"] | {"state": "kept"}, "trust": "reviewed"}}
+    result, daemon = run(monkeypatch, answers, ID, "--keep", "--reason", "agreed", "--replace", OTHER)
+    assert daemon.params("review.get")["itemId"] == ID
+    decided = daemon.params("review.decide")
+    assert (decided["itemId"], decided["reason"], decided["replaces"]) == (ITEM, "agreed", [OTHER])
+    assert result.output == "Kept. Trust: reviewed.\n"
 
 
 def test_what_was_decided_does_not_wait_and_says_who_decided(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,3 +303,47 @@ def test_what_was_decided_does_not_wait_and_says_who_decided(monkeypatch: pytest
     shown, _ = run(monkeypatch, {"review.get": found(state="archived", decisions=[decision])}, ITEM)
     assert "It came up because" in shown.output and "It waits" not in shown.output
     assert "archive by a person: no" in shown.output
+
+
+def test_what_is_asked_for_is_narrowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, daemon = run(monkeypatch, {"review.list": {"items": []}}, "--noted", "--kind", "note", "--flagged")
+    assert daemon.params("review.list") == {
+        "workspace": HERE,
+        "states": ["committed"],
+        "kinds": ["note"],
+        "flagged": True,
+        "limit": 50,
+    }
+
+
+def test_a_note_that_was_missed_is_added_with_its_quotes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer, said in (({"added": True}, f"Added as {ITEM}."), ({"added": False}, "Nothing was added")):
+        answers = {"review.add": {"itemId": ITEM} | answer}
+        result, daemon = run(monkeypatch, answers, "--add", "We ship.", "--quote", "we ship", "--session", "s")
+        assert said in result.output
+        assert daemon.params("review.add") == {
+            "workspace": HERE,
+            "text": "We ship.",
+            "title": "",
+            "quotes": ["we ship"],
+            "sessionId": "s",
+            "principal": "agent",
+        }
+    wrong, _ = run(monkeypatch, {}, "--add", "We ship.")
+    assert (wrong.exit_code, "--quote" in wrong.output) == (2, True)
+
+
+def test_what_stands_beside_an_item_and_what_was_said_is_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = {"memoryId": OTHER, "text": "We ship on Tuesdays.", "trust": "reviewed", "createdAt": START}
+    gone = {"itemId": "note_0", "text": "Ship daily.", "reason": "no", "at": START}
+    quote = {"kind": "quote", "ref": "m1", "quote": "we ship", "session": "s", "seq": 4, "role": "user", "at": START}
+    one = found(flags=[], updates=OTHER) | {
+        "others": {"replaces": [beside], "repeats": [beside], "otherwise": [beside], "putAway": [gone]},
+        "said": [quote, quote | {"kind": "correction", "quote": "not any more"}],
+    }
+    result, _ = run(monkeypatch, {"review.get": one}, ITEM)
+    assert "s#4: “we ship”" in result.output
+    assert "Against it: you, " in result.output
+    for heading in ("Keeping it puts away", "Says the same already", "Says otherwise"):
+        assert f"{heading}: {OTHER}, reviewed: We ship on Tuesdays." in result.output
+    assert "Put away before: note_0: Ship daily." in result.output
