@@ -13,13 +13,13 @@ from host.connection import Peer
 from host.envelopes import EventsParams, read_events
 from host.errors import ProtocolFault
 from host.eventlog import Appended
-from host.history import HISTORY, history_until, number
+from host.history import HISTORY, history_until, number, put_number
 from host.parts import Parts
 from host.protocol import Request, decode_params
 from host.trace import of_policy
 from host.verbs import Table, invalid
 from recall.canonical import short_id
-from recall.contracts import Database, EventEnvelope, Frozen
+from recall.contracts import EventEnvelope, Frozen
 
 FILE = "history-file:"  # + file -> how many of its events were taken in
 OF_ONE_EVENT = ("invalid-params", "no-owner", "conflict")  # refusals that concern one event, not the log
@@ -82,13 +82,14 @@ class Backfill:
         if await self._is_live(session_id):
             return Taken(live=True)
         # Written first: should we be killed in between, the events are known as history, and nobody decides about them.
-        await _put(self._parts.main, HISTORY + session_id, self._parts.clock.now())
+        await put_number(self._parts.main, HISTORY + session_id, self._parts.clock.now())
         done = await self._stored(params.events)
         if params.last:
             ref = self._parts.audit.ref(session_id)
             await self._parts.ledger.append([of_policy("imported", "history", ref, self._parts.clock.now())])
             self._parts.sessions.endings.ended(session_id)
-        await _put(self._parts.main, _of_file(params.file), params.through)
+            await self._parts.boundaries.imported(session_id)
+        await put_number(self._parts.main, _of_file(params.file), params.through)
         return done
 
     async def _is_live(self, session_id: str) -> bool:
@@ -127,9 +128,3 @@ def _taken(appended: Appended) -> Taken:
 
 def _of_file(file: str) -> str:
     return FILE + short_id("file_", file)
-
-
-async def _put(database: Database, name: str, number: int) -> None:
-    row = (name, msgspec.json.encode(number))
-    statement = "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)"
-    await database.write(lambda connection: connection.execute(statement, row))

@@ -4,9 +4,10 @@ concrete sources and rules, and that makes ids from chance.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -18,18 +19,16 @@ from governance.audit import Audit, session_ref
 from governance.contracts import Rules
 from governance.evidence_store import EvidenceStore, load_standings
 from governance.facts import stated
-from governance.lives import Lives, load_lives
-from governance.migrations import queue_steps
+from governance.formation.contracts import Fault, no_fault
 from governance.migrations import schema as governance_schema
 from governance.pruning import DAY, Limits, Pruning
-from governance.queue import Queue
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
 from governance.screen import redact
 from host.asks import load_asks
 from host.attention import load_attentions
 from host.claims import Claims, Desk
-from host.clock import Clock, SystemClock
-from host.config import Config, Paths, environment, install_key
+from host.clock import Clock, MachineZone, SystemClock
+from host.config import Config, FormationSettings, Paths, environment, install_key
 from host.connection import Methods, Shell
 from host.consolidating import consolidate
 from host.contracts import Rollout
@@ -37,16 +36,19 @@ from host.corrections import Corrections
 from host.database import open_database
 from host.eventlog import SCHEMA as LOG_SCHEMA
 from host.eventlog import EventLog
+from host.formation.wiring import Needs, documents_of, drivers, formation_of
 from host.hearing import Hearing
 from host.history import Histories
 from host.holdout import HoldoutPolicy
 from host.homes import Homes, homes_of
 from host.inbox import Inbox
 from host.indexer import COMMAND, guard
+from host.kept import files_of, open_governance
 from host.ledger import AuditLedger, all_of
 from host.lifecycle import run_rounds
-from host.marks import Marks, load_marks
-from host.namespace import GOVERNANCE_FILE, INDEX_FILE
+from host.marks import load_marks
+from host.models import own_folders
+from host.namespace import INDEX_FILE, VECTORS_FILE
 from host.parts import Parts
 from host.places import load_places
 from host.policy import Policy
@@ -60,17 +62,17 @@ from host.service import Service
 from host.sessions import Sessions, Stores
 from host.stage import Stage
 from host.swapping import open_swappable
-from host.tally import Tally
+from host.tally import Tally, count_past
 from host.tasks import Tasks
-from host.trace import Owner
-from host.upkeep import catch_up, let_idle_go
-from host.withheld import withheld
+from host.trace import owners
+from host.upkeep import catch_up, form, let_idle_go, settle
+from host.withheld import current, withheld
 from host.witness import Witness
 from host.workers import Workers
 from recall.associate import Arm, AssociationPolicy
 from recall.attention import bars
 from recall.background import Background, load_background
-from recall.contracts import Attention, ContextCursor, Database, EventEnvelope, Frozen, RuntimeScope, SourceName
+from recall.contracts import Attention, Frozen, SourceName
 from recall.engine import Engine, EngineSetup, available
 from recall.fallback import Breaker
 from recall.library import SCHEMA as INDEX_SCHEMA
@@ -81,7 +83,6 @@ from recall.sources.engine import engine_source
 from recall.sources.episodic import episodic_source
 from recall.sources.semantic import semantic_source
 
-VECTORS_FILE = "vectors.db"
 ENGINE_SECONDS = 0.25  # the other arms' answers do not wait longer for this one
 UNHURRIED_SECONDS = 3600.0  # in place of a limit, where nobody waits
 
@@ -103,6 +104,10 @@ class Setup(Frozen, frozen=True, kw_only=True):
     patient: bool = False  # nothing in recall is cut short by a clock: a replay must not depend on a machine's load
     audit: Limits = Limits()
     allowed: tuple[str, ...] = ()  # versions of agent products, as in `[hosts] allow`
+    formation: FormationSettings = FormationSettings(enabled=False)
+    scratch: Path | None = None  # for drivers that run a command; None: in the data folder
+    zone: tzinfo = UTC  # in which a user says "yesterday": a replay must not depend on where it runs
+    fault: Fault = no_fault  # told of the named points of a commit: tests stop the process there
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,15 +133,6 @@ class Recall:
     engine: Engine | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Kept:
-    """What stands in `governance.db`."""
-
-    database: Database
-    queue: Queue
-    lives: Lives
-
-
 @asynccontextmanager
 async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Methods]:
     """The daemon's service over the user's own folders. Leaving the block closes everything."""
@@ -153,6 +149,9 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
         attention=config.attention.default,
         allowed=config.hosts.allow,
         audit=Limits(age=config.audit.days * DAY, bytes=config.audit.mebibytes * 2**20),
+        formation=config.formation,
+        scratch=paths.state / "models",
+        zone=MachineZone(),
     )
     async with open_parts(setup, SystemClock(), random_id, shell.tasks, shell.log) as parts:
         stop = asyncio.Event()
@@ -161,6 +160,11 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
         shell.tasks.spawn(let_idle_go(parts), name="idle")
         if config.evidence.enabled:  # without it nobody knows what was used
             shell.tasks.spawn(run_rounds(parts), name="rounds")
+        await settle(parts)
+        shell.tasks.spawn(parts.projector.run(), name="outbox")
+        if config.formation.enabled:
+            shell.tasks.spawn(form(parts), name="form")
+            shell.tasks.spawn(parts.formation.reconciling.run(), name="by-hand")
         if config.recall.episodes:
             shell.tasks.spawn(consolidate(parts), name="episodes")
         shell.tasks.spawn(parts.retention.keep_short(parts.tally), name="retention")
@@ -183,7 +187,11 @@ async def open_parts(
     """Open the stores and build the host over them."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(setup.database, main_schema()))
-        kept = await _kept(stack, setup)
+        files_kept, scratch = (
+            files_of(setup.database, setup.governance, setup.index),
+            setup.scratch or setup.data / "state" / "models",
+        )
+        kept = await stack.enter_async_context(open_governance(files_kept["governance"], setup.key, database))
         around = Around(index=setup.index, micros=clock.micros, engine=setup.engine, patient=setup.patient)
         marks = await load_marks(database)
         around = replace(around, ref=partial(session_ref, setup.key), admits=marks.admits)
@@ -196,24 +204,12 @@ async def open_parts(
         ledger = AuditLedger(
             audit, all_of(tally.heard, standings.heard, kept.lives.heard, asks.heard), evidence=setup.evidence
         )
-        await _count_past(tally, audit, tasks)
+        await count_past(tally, audit, tasks)
         pruning = Pruning(database, audit, ledger.append, SECTIONS, hanging(setup.audit, clock))
         rollouts, places = await load_rollouts(database, setup.allowed), await load_places(database)
         attentions = await load_attentions(database, setup.attention)
         roots = Roots(setup.data, library, setup.homes, places)
         histories = Histories(database, eventlog, audit, evidence)
-
-        async def replay(session_id: str, agent_id: str, after: int, limit: int) -> Sequence[EventEnvelope]:
-            return await eventlog.replay(session_id, agent_id=agent_id, after=after, limit=limit)
-
-        def owner(session_id: str, agent_id: str, cursor: ContextCursor, step: int) -> Owner:
-            return Owner(
-                session_ref=audit.ref(session_id),
-                agent_ref=audit.ref(agent_id),
-                event_seq=cursor.event_seq,
-                context_version=cursor.context_version,
-                step=step,
-            )
 
         async def adopt(path: str, workspace: str) -> None:
             if rollouts.of(workspace, "") is not Rollout.OFF:  # off: no index I/O
@@ -222,13 +218,26 @@ async def open_parts(
                 await roots.adopt(path, workspace)
 
         stores = Stores(
-            replay=replay, history=histories.of, adopt=adopt, wake=lambda runtime: workers.wake(runtime), key=places.key
+            replay=eventlog.replay,
+            history=histories.of,
+            adopt=adopt,
+            wake=lambda runtime: workers.wake(runtime),
+            key=places.key,
         )
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
         workers = Workers(sessions, tasks)
         inbox = Inbox(database, ledger, setup.policy.inbox)
         rules = Rules(candidate=CANDIDATE_RULES, packet=PACKET_RULES)
-        props = Props(clock, setup.key, owner, rollouts, marks, standings.of, lambda: kept.lives.stages)
+        props = Props(
+            clock,
+            setup.key,
+            owners(audit.ref),
+            rollouts,
+            marks,
+            standings.of,
+            lambda: kept.lives.stages,
+            lambda key: formation.waits(key),
+        )
         stage = Stage(library, ledger, rules, setup.policy, props)
         host = ProactiveMemoryHost(
             eventlog=eventlog,
@@ -243,13 +252,33 @@ async def open_parts(
             clock=clock,
             log=log,
         )
-        desk = Desk(
-            owner=owner,
-            current=_current(library, marks),
-            carrier=stage,
-            new_id=new_id,
-        )
+        desk = Desk(owner=owners(audit.ref), current=current(library, marks), carrier=stage, new_id=new_id)
         claims = Claims(inbox, desk, clock, *withheld(rollouts, marks, clock))
+        formation, boundaries = await formation_of(
+            Needs(
+                settings=setup.formation,
+                kept=kept.database,
+                main=database,
+                queue=kept.queue,
+                reload=kept.lives.reload,
+                eventlog=eventlog,
+                library=library,
+                engine=recall.engine,
+                roots=roots,
+                places=places,
+                rollouts=rollouts,
+                claims=claims,
+                forgets=(inbox, marks, kept.lives),
+                sessions=sessions,
+                tasks=tasks,
+                clock=clock,
+                log=log,
+                new_id=new_id,
+                make_driver=drivers(setup.formation, scratch),
+                zone=setup.zone,
+                fault=setup.fault,
+            )
+        )
         workers.hear = Hearing(
             host=host,
             claims=claims,
@@ -258,6 +287,7 @@ async def open_parts(
             correct=lambda memory_ids, cause: Corrections(parts).taken_back(memory_ids, cause),
             rollouts=rollouts,
             attentions=attentions,
+            boundary=boundaries.heard,
         ).hear
         parts = Parts(
             host=host,
@@ -281,12 +311,16 @@ async def open_parts(
             kept=kept.database,
             queue=kept.queue,
             lives=kept.lives,
+            formation=formation,
+            boundaries=boundaries,
+            documents=documents_of(kept, setup.data, clock),
             tally=tally,
             retention=Retention(pruning, setup.audit, clock, log),
-            databases=_databases(setup),
+            databases=files_kept,
             tasks=tasks,
             clock=clock,
             new_id=new_id,
+            own=own_folders(scratch),
             engine=recall.engine,
         )
         yield parts
@@ -295,35 +329,6 @@ async def open_parts(
 def _witness(library: Library, stage: Stage, setup: Setup) -> Witness:
     memories = None if setup.homes is None else setup.homes.codex / "memories"
     return Witness(library=library, owner=stage.owner, enabled=setup.evidence, memories=memories)
-
-
-def _current(library: Library, marks: Marks) -> Callable[[Sequence[str], RuntimeScope], Awaitable[dict[str, str]]]:
-    """The digests of records as they stand in their files now; none of what waits for a person."""
-
-    async def current(ids: Sequence[str], scope: RuntimeScope) -> dict[str, str]:
-        found = await library.verify(ids, scope)
-        withheld = marks.withheld(found)
-        return {memory_id: digest for memory_id, digest in found.items() if memory_id not in withheld}
-
-    return current
-
-
-async def _count_past(tally: Tally, audit: Audit, tasks: Tasks) -> None:
-    """The numbers of what was audited before this start: read beside the work, before anything new is written."""
-    last = await audit.head()
-    if last:
-        tally.expect()
-        tasks.spawn(tally.restore(audit, last), name="tally")
-
-
-def _databases(setup: Setup) -> dict[str, Path]:
-    """The files that are kept, by what they hold."""
-    return {
-        "log": setup.database,
-        "governance": setup.governance or setup.database.with_name(GOVERNANCE_FILE),
-        "index": setup.index,
-        "vectors": setup.index.with_name(VECTORS_FILE),
-    }
 
 
 @asynccontextmanager
@@ -337,12 +342,6 @@ async def open_recall(folder: Path, *, engine: bool) -> AsyncIterator[Recall]:
 def random_id(prefix: str) -> str:
     """`prefix` and 32 random hex digits."""
     return prefix + secrets.token_hex(16)
-
-
-async def _kept(stack: AsyncExitStack, setup: Setup) -> Kept:
-    path = setup.governance or setup.database.with_name(GOVERNANCE_FILE)
-    database = await stack.enter_async_context(open_database(path, queue_steps()))
-    return Kept(database=database, queue=Queue(database, setup.key), lives=await load_lives(database))
 
 
 async def _recall(stack: AsyncExitStack, around: Around) -> Recall:

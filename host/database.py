@@ -195,6 +195,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
         )
     for number in range(version, len(migrations)):
         _migrate(connection, migrations[number], number + 1)
+    _cut_log(connection)  # what was deleted stands in the log of a process that was killed: secure_delete is not of it
 
 
 def _cut_log(connection: sqlite3.Connection) -> bool:

@@ -15,6 +15,7 @@ from host.contracts import Heard
 from host.parts import Parts
 from host.runtime import MAIN_AGENT
 from host.transcripts import APART, CATCHING_UP, OVERHEARERS, PARENTS, Overhears
+from host.transcripts.records import Place, forked
 from host.transcripts.tail import Tail, advance, begin
 from recall.contracts import EventEnvelope, EventPayload, EventType, Millis
 
@@ -36,6 +37,7 @@ class Ear:
     overhearing: Overhears
     tail: Tail | None = None
     fork: bool = False
+    parent: str = ""  # the session that it goes on from, as was told
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -82,13 +84,13 @@ class Ears:
             earlier = await asyncio.to_thread(_shown_before, host, heard, told.parent) if told.parent and first else ()
 
             def unheard() -> None:
-                ear.tail = before
+                ear.tail, ear.parent = before, ""
                 if first:  # what only a first reading tells
                     self._ears.pop(_owner(host, heard), None)
 
             return Told(
                 heard=ear.overhearing.placed(heard),
-                envelopes=told.envelopes,
+                envelopes=(*self._descent(ear, told.parent, heard, workspace), *told.envelopes),
                 shown=(*earlier, *told.shown),
                 foreign=first or ear.fork,
                 unheard=unheard,
@@ -107,6 +109,15 @@ class Ears:
         if len(self._ears) > TAILS_KEPT:
             self._ears.popitem(last=False)
         return ear
+
+    def _descent(self, ear: Ear, parent: str, heard: Heard, workspace: str) -> Sequence[EventEnvelope]:
+        """Which session this one goes on from: told once, when the transcript says so."""
+        if not parent or parent in (ear.parent, heard.session_id) or heard.agent_id != MAIN_AGENT:
+            return ()
+        ear.parent = parent
+        now = self._parts.clock.now()
+        here = Place(session_id=heard.session_id, agent_id=MAIN_AGENT, workspace=workspace, at=now)
+        return (forked(here, parent),)
 
     async def _since(self, heard: Heard, host: str) -> Millis:
         """From when on a transcript is news: a session that nobody has heard begins now; one that goes on after the

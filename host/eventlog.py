@@ -35,6 +35,7 @@ _SELECT = (
     f"SELECT s.session_id, {', '.join(f'e.{name}' for name in _COLUMNS)}"
     " FROM log_session s JOIN event e ON e.session = s.id WHERE s.session_id = :session"
 )
+_HEADS = _SELECT.replace(" e.payload,", " x'7b7d',")  # without what they say
 
 
 class Appended(Frozen, frozen=True, kw_only=True):
@@ -55,6 +56,14 @@ class LoggedSession(Frozen, frozen=True, kw_only=True):
     workspace: str
     first_at: Millis
     last_at: Millis
+
+
+class Extent(Frozen, frozen=True, kw_only=True):
+    """The first and the last event_seq of a session that are there, and how many there are."""
+
+    first: int
+    last: int
+    count: int
 
 
 LONG = 32_768  # bytes of payloads that are read without leaving the loop
@@ -113,6 +122,62 @@ class EventLog:
         return await self._read(
             f"{_SELECT} AND e.event_seq IN ({firsts}) ORDER BY e.event_seq", {"session": session_id}
         )
+
+    async def of_types(self, session_id: str, types: Sequence[str], after: int = 0) -> tuple[EventEnvelope, ...]:
+        """Stored events of a session of these types with an event_seq above `after`, in order."""
+        listed = msgspec.json.encode(list(types)).decode()
+        return await self._read(
+            f"{_SELECT} AND e.event_seq > :after AND e.event_type IN (SELECT value FROM json_each(:types))"
+            " ORDER BY e.event_seq",
+            {"session": session_id, "after": after, "types": listed},
+        )
+
+    async def heads(self, session_id: str, types: Sequence[str], after: int = 0) -> tuple[EventEnvelope, ...]:
+        """`of_types` with empty payloads: where something happened, and not what."""
+        listed = msgspec.json.encode(list(types)).decode()
+        return await self._read(
+            f"{_HEADS} AND e.event_seq > :after AND e.event_type IN (SELECT value FROM json_each(:types))"
+            " ORDER BY e.event_seq",
+            {"session": session_id, "after": after, "types": listed},
+        )
+
+    async def extent(self, session_id: str) -> Extent | None:
+        """What stands in the log of a session now; None: nothing."""
+        query = (
+            "SELECT min(e.event_seq), max(e.event_seq), count(*) FROM log_session s JOIN event e ON e.session = s.id"
+            " WHERE s.session_id = ?"
+        )
+        row = await self._database.read(lambda connection: connection.execute(query, (session_id,)).fetchone())
+        return Extent(first=row[0], last=row[1], count=row[2]) if row[2] else None
+
+    async def told_before(self, event: EventEnvelope) -> str:
+        """The earliest other session, begun before that of `event`, that holds the very same event: same id, bytes and
+        time. Empty: none does, so it is no copy."""
+        if event.event_id is None:
+            return ""
+        query = (
+            "SELECT s.session_id FROM log_session s CROSS JOIN event e ON e.session = s.id AND e.event_id = :event"
+            " WHERE s.id < (SELECT id FROM log_session WHERE session_id = :session)"
+            " AND e.payload_digest = :digest AND e.timestamp = :at ORDER BY s.id LIMIT 1"
+        )
+        values = {
+            "session": event.session_id,
+            "event": event.event_id,
+            "digest": event.payload_digest,
+            "at": event.timestamp,
+        }
+        row = await self._database.read(lambda connection: connection.execute(query, values).fetchone())
+        return "" if row is None else str(row[0])
+
+    async def shared(self, session_id: str, other: str) -> frozenset[int]:
+        """The event_seqs of a session whose events stand in another one, too: same id, bytes and time."""
+        query = (
+            "SELECT a.event_seq FROM log_session x JOIN log_session y JOIN event a ON a.session = x.id"
+            " JOIN event b ON b.session = y.id AND b.event_id = a.event_id AND b.payload_digest = a.payload_digest"
+            " AND b.timestamp = a.timestamp WHERE x.session_id = ? AND y.session_id = ? AND a.event_id IS NOT NULL"
+        )
+        rows = await self._database.read(lambda connection: connection.execute(query, (session_id, other)).fetchall())
+        return frozenset(row[0] for row in rows)
 
     async def workspace(self, session_id: str, agent_id: str) -> str:
         """The folder that an agent named last; empty: none."""

@@ -48,6 +48,7 @@ class Hearing:
     correct: Callable[[Sequence[str], str], Awaitable[object]]  # what the user takes back; and the edge that says so
     rollouts: Rollouts
     attentions: Attentions
+    boundary: Callable[[EventEnvelope, SessionRuntime], None]  # told of each event: it may end what is to be formed
 
     async def hear(self, envelope: EventEnvelope, runtime: SessionRuntime) -> None:
         """Fold one envelope in and act on it. The runtime's lock is held; `now` is when the daemon observed it."""
@@ -60,6 +61,7 @@ class Hearing:
             if segment is not None:
                 runtime.note(segment)
             return
+        self.boundary(envelope, runtime)
         if runtime.window_no != window or segment is not None or envelope.event_type in OBSERVED:
             runtime.attention = self.attentions.of(scope.workspace)  # its pass says so, and a restart reads it there
         if envelope.event_type == EventType.SESSION_END:

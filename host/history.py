@@ -115,3 +115,10 @@ async def number(database: Database, name: str) -> int | None:
 
     row = await database.read(work)
     return None if row is None else msgspec.json.decode(row[0], type=int)
+
+
+async def put_number(database: Database, name: str, number: int) -> None:
+    """Keep a number in the `setting` table."""
+    row = (name, msgspec.json.encode(number))
+    statement = "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)"
+    await database.write(lambda connection: connection.execute(statement, row))

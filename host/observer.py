@@ -104,12 +104,14 @@ def clean(text: str) -> str:
     text = cut_packets(text)
     if "<" in text:
         text = _STRAY.sub("", _cut_blocks(text))
-    text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = readable(_CONTROL.sub("", text))
+    if not text.replace("\n", "").isprintable():  # what is taken out here is not
+        text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = readable(_CONTROL.sub("", text))
     if "base64," in text:
         text = _DATA_URL.sub(lambda found: f"[data {found[1] or 'text'} {_size(found[2])}]", text)
-    text = _BASE64.sub(lambda found: f"[base64 {_size(found[0])}]", text)
-    return _BLANK_LINES.sub("\n\n", text).strip()
+    if len(text) > 120:  # what may be an encoded run is longer
+        text = _BASE64.sub(lambda found: f"[base64 {_size(found[0])}]", text)
+    return _BLANK_LINES.sub("\n\n", text).strip() if "\n" in text else text.strip()
 
 
 def readable(text: str) -> str:

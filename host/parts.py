@@ -7,15 +7,20 @@ from pathlib import Path
 
 from governance.audit import Audit
 from governance.evidence_store import EvidenceStore
+from governance.formation.queue import Queue
 from governance.lives import Lives
-from governance.queue import Queue
 from governance.standing import Standings
 from host.asks import Asks
 from host.attention import Attentions
 from host.claims import Claims
 from host.clock import Clock
 from host.eventlog import EventLog
+from host.formation.boundaries import Boundaries
+from host.formation.documents import FormedDocuments
+from host.formation.facade import Formation
+from host.formation.projector import Projector
 from host.inbox import Inbox
+from host.kept import KeptDatabase
 from host.lag import Lag
 from host.ledger import AuditLedger
 from host.marks import Marks
@@ -55,15 +60,24 @@ class Parts:
     marks: Marks
     attentions: Attentions
     main: Database  # events, packets, audit, evidence, marks
-    kept: Database  # governance.db
+    kept: KeptDatabase  # governance.db
     queue: Queue
     lives: Lives
+    formation: Formation
+    boundaries: Boundaries
+    documents: FormedDocuments
     tally: Tally
     retention: Retention
     databases: Mapping[str, Path]  # the files that we keep, by what they hold
     tasks: Tasks
     clock: Clock
     new_id: Callable[[str], str]
+    own: tuple[str, ...] = ()  # folders below which sessions are our own: nobody listens to them
     engine: Engine | None = None  # None: the extra is not installed, or not wanted
     lag: Lag = field(default_factory=Lag)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one that compares and then writes, at a time
+
+    @property
+    def projector(self) -> Projector:
+        """What writes committed changes into their files."""
+        return self.formation.projector

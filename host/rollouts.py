@@ -2,7 +2,7 @@
 product may be at most: the lower of the two holds.
 
 Switching on starts at that moment: what came while a workspace was off is folded in, and never decided afterwards,
-though nothing was written about it and a restart reads the log again.
+though nothing was written about it and a restart reads the log again. What came before it was off is as it was.
 """
 
 import sqlite3
@@ -17,7 +17,11 @@ from recall.contracts import Database, Millis, RuntimeScope
 
 PREFIX = "rollout:"
 SINCE = "rollout-since:"
+SPANS = "rollout-off:"  # when a workspace was off: [from, until] in milliseconds, until null: it is
+MOST_SPANS = 256  # of a workspace; the oldest become one
 CANARY_PERCENT = 10
+
+Span = tuple[Millis, Millis | None]
 
 
 class Rollouts:
@@ -27,13 +31,13 @@ class Rollouts:
         self,
         database: Database,
         levels: dict[str, Rollout],
-        since: dict[str, Millis],
+        spans: dict[str, list[Span]],
         capabilities: Capabilities,
     ) -> None:
         self._database = database
         self.capabilities = capabilities
         self._levels = levels
-        self._since = since  # when a workspace that was off was switched on
+        self._spans = spans  # when a workspace was off
 
     def of(self, workspace: str, session_id: str) -> Rollout:
         """The level that holds for a session: a canary is active for a share of sessions, chosen by hash."""
@@ -56,22 +60,31 @@ class Rollouts:
 
     def asleep(self, workspace: str, session_id: str, at: Millis) -> bool:
         """Whether nothing is decided about an event of that time: the workspace is off, or was when it came."""
-        return self.of(workspace, session_id) is Rollout.OFF or at < self._since.get(workspace, 0)
+        if self.of(workspace, session_id) is Rollout.OFF:
+            return True
+        return any(first <= at and (last is None or at < last) for first, last in self._spans.get(workspace, ()))
 
     async def set(self, workspace: str, level: Rollout, now: Millis = 0) -> None:
         """Store and apply a level. `now`: the time of the switch."""
         settings: list[tuple[str, bytes]] = [(PREFIX + workspace, msgspec.json.encode(level))]
-        woken = self._levels.get(workspace) is Rollout.OFF and level is not Rollout.OFF
-        if woken:
-            settings.append((SINCE + workspace, msgspec.json.encode(now)))
+        before = self._levels.get(workspace)
+        spans = list(self._spans.get(workspace, ()))
+        if before is Rollout.OFF and level is not Rollout.OFF:
+            settings.append((SINCE + workspace, msgspec.json.encode(now)))  # earlier versions know no more
+            first = spans.pop()[0] if spans and spans[-1][1] is None else 0
+            spans.append((first, max(first, now)))
+        elif level is Rollout.OFF and before is not Rollout.OFF:
+            spans.append((now, None))
+        if len(spans) > MOST_SPANS:
+            spans = [(spans[0][0], spans[1][1]), *spans[2:]]
+        settings.append((SPANS + workspace, msgspec.json.encode(spans)))
 
         def work(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", settings)
 
         await self._database.write(work)
         self._levels[workspace] = level
-        if woken:
-            self._since[workspace] = now
+        self._spans[workspace] = spans
 
 
 def _drawn(level: Rollout, session_id: str) -> Rollout:
@@ -90,5 +103,11 @@ async def load_rollouts(database: Database, allowed: Iterable[str] = ()) -> Roll
 
     rows = await database.read(work)
     levels = {n.removeprefix(PREFIX): msgspec.json.decode(v, type=Rollout) for n, v in rows if n.startswith(PREFIX)}
-    since = {n.removeprefix(SINCE): msgspec.json.decode(v, type=int) for n, v in rows if n.startswith(SINCE)}
-    return Rollouts(database, levels, since, Capabilities(allowed))
+    spans: dict[str, list[Span]] = {}
+    for name, value in rows:
+        if name.startswith(SINCE):  # of an earlier version, that kept no more: off until then
+            spans[name.removeprefix(SINCE)] = [(0, msgspec.json.decode(value, type=int))]
+    for name, value in rows:
+        if name.startswith(SPANS):
+            spans[name.removeprefix(SPANS)] = msgspec.json.decode(value, type=list[Span])
+    return Rollouts(database, levels, spans, Capabilities(allowed))

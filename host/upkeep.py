@@ -1,12 +1,15 @@
-"""What a running daemon does by itself: sessions left undecided at the last stop, and idle ones."""
+"""What a running daemon does by itself: sessions left undecided at the last stop, idle ones, and forming memories."""
 
 import asyncio
+import sqlite3
 
+from governance.formation.errors import StateFault
 from host.parts import Parts
 
 IDLE_MS = 30 * 60_000
 ROUND_SECONDS = 60.0
 RECENT_SESSIONS = 200
+_UNREADABLE = (sqlite3.Error, StateFault)
 
 
 async def catch_up(parts: Parts) -> None:
@@ -25,6 +28,38 @@ async def let_idle_go(parts: Parts) -> None:
     """Sessions without an event for half an hour leave memory; the log keeps their past."""
     while True:
         await asyncio.sleep(ROUND_SECONDS)
-        for runtime in parts.sessions.idle_since(parts.clock.now() - IDLE_MS):
-            parts.sessions.endings.ended(runtime.scope.session_id)
-            parts.sessions.let_go(runtime)
+        await rest(parts)
+
+
+async def rest(parts: Parts) -> None:
+    """One round of that: what rests is formed and told, what only pauses may be formed in batches."""
+    now = parts.clock.now()
+    if parts.kept.problem and await parts.kept.again():  # it is back, or nobody holds it any more
+        await parts.lives.reload()
+        await parts.formation.recount()
+    for runtime in parts.sessions.idle_since(now - IDLE_MS):
+        parts.sessions.endings.ended(runtime.scope.session_id)
+        parts.sessions.let_go(runtime)
+        if not runtime.subagent:
+            await parts.boundaries.rests(runtime.scope.session_id)
+    await parts.boundaries.paused(now)
+
+
+async def settle(parts: Parts) -> None:
+    """Finish what a crash left half applied, before anybody decides about more; and note since when formation is on."""
+    await parts.boundaries.begun(parts.clock.now())
+    if parts.formation.problem():
+        return
+    try:
+        await parts.documents.settle()
+    except _UNREADABLE as error:
+        parts.host.log.warning("documents.unsettled", error=type(error).__name__)
+
+
+async def form(parts: Parts) -> None:
+    """Form what earlier sessions left first, then whatever comes."""
+    try:
+        await parts.boundaries.catch_up(parts.clock.now())
+    except _UNREADABLE as error:  # the runner says so, too, and goes on when it can be read again
+        parts.host.log.warning("formation.uncaught", error=type(error).__name__)
+    await parts.formation.runner.run()

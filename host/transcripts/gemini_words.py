@@ -56,7 +56,10 @@ class Spoken(Frozen, frozen=True, kw_only=True):
 def spoken(text: str) -> Spoken:
     """Whose words a text in the user's role is."""
     told = sound(text)
-    own = _REFERENCED.sub("", _SESSION.sub("", _CONTEXT.sub("", told))).strip()
+    own = _SESSION.sub("", _CONTEXT.sub("", told))
+    if "--- Content from referenced files ---" in own:
+        own = _REFERENCED.sub("", own)
+    own = own.strip()
     if not own or own in _CONTINUED or is_summary(own):
         return Spoken(text=own or told.strip(), source=SourceKind.LIFECYCLE)
     return Spoken(text=own, source=SourceKind.USER)

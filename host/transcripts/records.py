@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 TEXT_LIMIT = 200_000  # characters of one text: far above what the log keeps, so that a freak record cannot fill memory
 MAIN = "main"
+FORKED = "session/forked"  # the session goes on from another one, which `parent` names
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOTHING: Record = {}
 
@@ -277,6 +278,12 @@ def client(place: Place, version: str, model: str, again: str = "") -> EventEnve
     told = {"version": version or None, "model": model or None}
     which = f"client:{place.session_id}:{version}:{model}"
     return event(place, EventType.SESSION_CLIENT, told, Ids(event=f"{which}:{again}" if again else which))
+
+
+def forked(place: Place, parent: str) -> EventEnvelope:
+    """From which session this one goes on, resumed under another id or forked."""
+    which = bytes_digest(f"{place.session_id}\n{parent}".encode("utf-8", "replace"))[:32]
+    return event(place, FORKED, {"parent": parent}, Ids(event=f"forked:{which}"))
 
 
 def fitted(record: Record, kind: type[T], needed: Sequence[str]) -> T:

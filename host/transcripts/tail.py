@@ -142,6 +142,7 @@ class Overhearing:
         self._texts: list[str] = []
         self._said: dict[str, list[str]] = {}  # of the turn: text -> the messages that said it
         self._spoken = Spoken()
+        self._parent = ""
 
     def hear(self, lines: Iterable[bytes]) -> Overheard:
         """The events and shown texts of further lines. What a compaction among them has wiped is not shown."""
@@ -154,6 +155,7 @@ class Overhearing:
             if version := text_of(record, "version"):
                 latest = record
                 self._spoken.note(version, "")
+            self._parent = self._parent or text_of(record_of(record, "forkedFrom"), "sessionId")
             kind = text_of(record, "type")
             if kind in TALK:
                 talk.append(line)
@@ -174,7 +176,7 @@ class Overhearing:
         at = millis(latest.get("timestamp"))
         here = msgspec.structs.replace(self._place, at=self._place.at if at is None else at)
         envelopes = [*self._spoken.news(here, text_of(latest, "uuid")), *envelopes]
-        return Overheard(envelopes=tuple(envelopes), shown=tuple(shown))
+        return Overheard(envelopes=tuple(envelopes), shown=tuple(shown), parent=self._parent)
 
     def placed(self, heard: Heard) -> Heard:
         """The hook call as it came: this product's hooks say all there is to know. What it tells is not missed."""

@@ -63,4 +63,4 @@ async def test_wherever_a_migration_is_killed_the_next_start_finishes_it(tmp_pat
             muted = (await load_marks(database)).muted(START)
         assert muted == ({a_memory_id(1)} if version > 1 else set())
         assert version_of(path) == NOW
-    assert times > 8 and left == set(range(version, NOW))
+    assert times > 8 and left - {NOW} == set(range(version, NOW))  # what follows the last step is killed too
