@@ -44,7 +44,7 @@ class BrokerPolicy(Frozen, frozen=True, kw_only=True):
     evidence stands in `activation`.
     """
 
-    id: str = policy_id("broker", 4)
+    id: str = policy_id("broker", 5)
     items: Count = 8
     item_bytes: Count = 600
     packet_bytes: Count = 4_096

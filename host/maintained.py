@@ -2,7 +2,7 @@
 
 It has two parts. `RULES` never change: how to read memory, and what to do about a wrong one. They stand in a product's
 own stable place. The other part is what is in view now, line by line, from small sources: pinned records and active
-procedures, by title. To add a source: a function and a line in `SOURCES`.
+procedures, by title, and checkpoints that wait. To add a source: a function and a line in `SOURCES`.
 
 Its state is the digest of its text: the same text, the same state. So a record that changes behind its title changes
 nothing here.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from governance.contracts import Stage
 from host.contracts import Named
-from host.namespace import SCRIPT, name
+from host.namespace import SCRIPT, name, tool
 from host.render import GUTTER, clip
 from host.sanitise import one_line
 from recall.canonical import text_digest
@@ -30,6 +30,7 @@ CONTEXT_BYTES = 1_200  # of what is in view, with its headings
 TITLE_BYTES = 90
 PINNED = "Pinned:"
 PROCEDURES = "Procedures in use:"
+WAITING = "Waiting:"
 MORE = "(More are not listed.)"
 LEAD_BYTES = 80  # of the sentence before the lines: the longest, see host/projection.py
 LINES = 30  # no more have room, whatever their titles
@@ -37,15 +38,16 @@ STATE_DIGITS = 16  # of its digest: enough to tell a session's states apart
 
 
 class Line(Frozen, frozen=True, kw_only=True):
-    """One thing in view: below which heading it stands, the record that it is about, and its title."""
+    """One thing in view: below which heading it stands, the record that it is about, and its title. Without a record
+    it is a word of our own."""
 
     heading: str
-    record: Named
     title: str
+    record: Named | None = None
 
     @property
     def text(self) -> str:
-        return f"{GUTTER}{self.record.memory_id} {self.title}"
+        return self.title if self.record is None else f"{GUTTER}{self.record.memory_id} {self.title}"
 
 
 class Maintained(Frozen, frozen=True, kw_only=True):
@@ -58,10 +60,11 @@ class Maintained(Frozen, frozen=True, kw_only=True):
 
 class Sight(Frozen, frozen=True, kw_only=True):
     """What sources look at: the records that safety let through, in the order in which they are to stand, and the
-    stages of procedures."""
+    stages of procedures. `waiting`: ranges of conversations here that wait to be noted."""
 
     records: tuple[Candidate, ...] = ()
     stages: Mapping[str, Stage] = {}
+    waiting: int = 0
 
 
 LineSource = Callable[[Sight], Iterable[Line]]
@@ -79,7 +82,16 @@ def procedures(sight: Sight) -> Iterator[Line]:
             yield _line(PROCEDURES, one)
 
 
-SOURCES: tuple[LineSource, ...] = (pinned, procedures)
+def checkpoints(sight: Sight) -> Iterator[Line]:
+    """What was said here and nobody noted: the agent that runs can, when its user asks for it."""
+    if sight.waiting:
+        wait, them = (
+            ("1 checkpoint waits", "it") if sight.waiting == 1 else (f"{sight.waiting} checkpoints wait", "them")
+        )
+        yield Line(heading=WAITING, title=f"{wait}; the user may ask to run {them} ({tool('memory_checkpoint')}).")
+
+
+SOURCES: tuple[LineSource, ...] = (checkpoints, pinned, procedures)
 
 
 def maintained(sight: Sight, sources: Sequence[LineSource] = SOURCES) -> Maintained:
@@ -87,7 +99,7 @@ def maintained(sight: Sight, sources: Sequence[LineSource] = SOURCES) -> Maintai
     lines: dict[str, Line] = {}
     for line in (line for source in sources for line in source(sight)):
         if line.title:
-            lines.setdefault(line.record.memory_id, line)
+            lines.setdefault(line.record.memory_id if line.record else line.title, line)
     fitting = _fitting(list(lines.values()))
     return composed(fitting, more=len(fitting) < len(lines))
 

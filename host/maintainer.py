@@ -42,6 +42,7 @@ class Maintainer:
         self._props = props
         self._judge = judge
         self._known: WeakKeyDictionary[SessionRuntime, Known] = WeakKeyDictionary()
+        self._waiting: WeakKeyDictionary[SessionRuntime, int] = WeakKeyDictionary()
 
     async def of(self, runtime: SessionRuntime, now: Millis) -> Maintained | None:
         """What is in view in this session; None: that cannot be known now."""
@@ -51,9 +52,9 @@ class Maintainer:
             records = await self._records(runtime, now)
             if records is None:
                 return None
-            sight = Sight(records=tuple(records), stages=self._props.stages())
+            sight = Sight(records=tuple(records), stages=self._props.stages(), waiting=self._waits(runtime))
             until = min((one.expires_at for one in records if one.expires_at is not None), default=FOREVER)
-            found = maintained(sight) if records else NOTHING
+            found = maintained(sight) if records or sight.waiting else NOTHING
             known = self._known[runtime] = Known(of=made_of, until=until, maintained=found)
         return known.maintained
 
@@ -66,8 +67,18 @@ class Maintainer:
             marks.workspaces.kinds(scope.workspace, now),
             scope,
             runtime.host,
+            self._waits(runtime),
             now // MINUTE,
         )
+
+    def _waits(self, runtime: SessionRuntime) -> int:
+        """How many ranges waited when the session was first looked at, until none does: that another session ends is
+        no news to this one."""
+        waiting = self._props.waits(runtime.scope.workspace)
+        if not waiting:
+            self._waiting.pop(runtime, None)
+            return 0
+        return self._waiting.setdefault(runtime, waiting)
 
     async def _records(self, runtime: SessionRuntime, now: Millis) -> Sequence[Candidate] | None:
         """The records that may be in view, pinned ones first; in an order that neither time nor use changes."""

@@ -27,7 +27,7 @@ def project(visible: str | None, now: Maintained, held: Set[str] = frozenset()) 
         return Context(state=now.state, text=CLEARED)
     if visible is not None:
         return _said(REPLACES, now.lines, now)
-    left = [line for line in now.lines if line.record.memory_id not in held]
+    left = [line for line in now.lines if line.record is None or line.record.memory_id not in held]
     return _said(BEGINS, left, now) if left else Context(state=now.state)
 
 
@@ -35,5 +35,5 @@ def _said(lead: str, lines: Sequence[Line], now: Maintained) -> Context:
     return Context(
         state=now.state,
         text=f"{lead}\n{listed(lines, more=now.more)}",
-        records=tuple(line.record for line in lines),
+        records=tuple(line.record for line in lines if line.record is not None),
     )

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from governance.errors import AuditUnavailable
+from governance.formation.errors import StateFault
 from governance.metrics import as_json, gauges, prometheus
 from host.audits import Audits
 from host.backfill import Backfill
@@ -17,6 +18,7 @@ from host.envelopes import EventsParams, read_events
 from host.errors import ProtocolFault
 from host.evidence import Evidence
 from host.gauges import readings
+from host.growing.serving import FormationServing
 from host.health import Health, health
 from host.hooks import Hooks
 from host.memories import Memories
@@ -61,9 +63,12 @@ METHODS = (
     "index.rebuild",
     "index.progress",
     "engine.reembed",
+    *("checkpoint.run", "checkpoint.list", "checkpoint.retry", "extract.run", "extract.recover"),
+    *("formation.stage", "formation.status"),
     "review.list",
     "review.get",
     "review.decide",
+    "review.add",
     "audit.query",
     "audit.get",
     "audit.explain",
@@ -166,7 +171,7 @@ class Service:
     def __init__(self, parts: Parts, shell: Shell) -> None:
         self._parts = parts
         self._shell = shell
-        self._hooks = Hooks(parts)
+        self._hooks = Hooks(parts, parts.own)
         table: dict[str, Handler] = {
             "event.append": self._append,
             "step": self._step,
@@ -185,6 +190,7 @@ class Service:
             Memories(parts),
             Backfill(parts),
             Reviewing(parts),
+            FormationServing(parts),
             Audits(parts),
             Evidence(parts),
             Workspaces(parts),
@@ -205,6 +211,8 @@ class Service:
             return await handler(request, peer)
         except AuditUnavailable as error:
             raise refusal("store-unavailable", error.problem, error.next_step) from error
+        except StateFault as error:  # governance.db: all else runs on
+            raise ProtocolFault(error.code, error.problem, error.next_step) from error
 
     async def hook(self, host: str, raw: bytes) -> Reply:
         """A host's hook over HTTP."""

@@ -171,7 +171,7 @@ class Stage(Scenery):
         visible = runtime.in_view.visible(watched=watched)
         if now is None or now.state == visible:
             return None
-        held = runtime.holds(line.record for line in now.lines)
+        held = runtime.holds(line.record for line in now.lines if line.record is not None)
         return project(visible, now, held | {item.memory_id for item in items})
 
     async def moved(self, packet: MemoryPacket, runtime: SessionRuntime) -> bool:

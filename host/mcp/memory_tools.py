@@ -51,11 +51,19 @@ class RememberArguments(Arguments, frozen=True, kw_only=True):
     title: Annotated[str, Meta(description="A short title.", max_length=200)] = ""
     kind: Annotated[KINDS, Meta(description="A fact is semantic, steps are procedural.")] = "semantic"
     tags: Annotated[tuple[str, ...], Meta(description="Words to file it under.", max_length=32)] = ()
+    quote: Annotated[
+        str,
+        Meta(
+            description="Where the user asked for it: their own words of this session, exactly as they wrote them.",
+            max_length=1_000,
+        ),
+    ] = ""
 
 
 class Kept(Document, frozen=True, kw_only=True):
     """`alreadyKept`: another memory said it already, and nothing was written. `quarantined`: it reads like an order,
-    and waits for a person. `saysOtherwise`: memories that say otherwise about the same matter."""
+    and waits for a person. `saysOtherwise`: memories that say otherwise about the same matter. `quoted`: the quote is
+    the user's, and the memory counts as said by them."""
 
     note: str
     memory_id: str
@@ -63,6 +71,7 @@ class Kept(Document, frozen=True, kw_only=True):
     quarantined: bool = False
     redacted: tuple[str, ...] = ()
     says_otherwise: tuple[str, ...] = ()
+    quoted: bool = False
 
 
 class EditArguments(Arguments, frozen=True, kw_only=True):
@@ -154,6 +163,7 @@ class _Remembered(Frozen, frozen=True, kw_only=True):
     quarantined: bool = False
     updates: tuple[_Other, ...] = ()
     duplicate_of: str | None = None
+    quoted: bool = False
 
 
 class _Proposed(Frozen, frozen=True, kw_only=True):
@@ -204,22 +214,30 @@ async def remember(asked: RememberArguments, caller: Caller) -> Answer:
         kind=asked.kind,
         tags=asked.tags,
         scope=Scope.WORKSPACE,
+        quote=asked.quote or None,
         **AGENT,
     )
     kept = Kept(
-        note=_kept(done),
+        note=_kept(done, quote=bool(asked.quote.strip())),
         memory_id=done.memory_id,
         already_kept=done.duplicate_of is not None,
         quarantined=done.quarantined,
         redacted=done.redacted,
         says_otherwise=tuple(one.memory_id for one in done.updates),
+        quoted=done.quoted,
     )
     return Answer(text=kept.note, document=kept)
 
 
-def _kept(done: _Remembered) -> str:
+def _kept(done: _Remembered, *, quote: bool) -> str:
     known = done.duplicate_of is not None
     said = [f"{done.memory_id} says this already: nothing was written." if known else f"Kept as {done.memory_id}."]
+    if quote and not known:
+        said.append(
+            "It counts as said by the user."
+            if done.quoted
+            else "The quote stands in no message of the user here, so it counts as noted automatically."
+        )
     if done.redacted:
         said.append(f"Secrets were taken out: {', '.join(done.redacted)}.")
     if done.quarantined:
@@ -288,7 +306,7 @@ REMEMBER = Tool(
     part="memory_remember",
     title="Remember",
     description="Keep a fact or a procedure for later sessions in this workspace. It counts as noted automatically "
-    "until a person reviews it.",
+    "until a person reviews it, or as the user's own when `quote` is what they said.",
     arguments=RememberArguments,
     document=Kept,
     run=remember,

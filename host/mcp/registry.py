@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from host.mcp.evidence_tool import EVIDENCE
+from host.mcp.formation_tools import CHECKPOINT, EXTRACT, STAGE
 from host.mcp.hook_tool import HOOK
 from host.mcp.memory_tools import EDIT, FEEDBACK, FORGET, GET, REMEMBER, SEARCH
 from host.mcp.tool import Tool
 
-TOOLS: tuple[Tool[Any], ...] = (SEARCH, GET, REMEMBER, EDIT, FORGET, FEEDBACK, HOOK)
+FORMATION: tuple[Tool[Any], ...] = (CHECKPOINT, EXTRACT, STAGE)
+TOOLS: tuple[Tool[Any], ...] = (SEARCH, GET, REMEMBER, EDIT, FORGET, FEEDBACK, EVIDENCE, *FORMATION, HOOK)
 BY_NAME = {one.name: one for one in TOOLS}

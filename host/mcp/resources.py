@@ -39,6 +39,10 @@ class Here:
     async def workspace(self) -> str:
         return self._folder
 
+    @property
+    def agent(self) -> str:
+        return ""
+
 
 async def first_page(daemon: Daemon, folder: str) -> Json:
     """The first page as it goes over the wire. Raises RemoraError."""

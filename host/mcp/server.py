@@ -27,10 +27,12 @@ from host.mcp.roots import folder
 from host.mcp.tool import Answer, Daemon, Tool
 from host.mcp.wording import Memory
 from host.namespace import SCRIPT, tool
+from host.sanitise import one_line
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 _Page = tuple[Sequence[Memory], str | None]
+NAME_CHARS = 64  # of what a client calls itself
 ROOTS_SECONDS = 2.0  # for a client that offers roots to name them
 LIST_SECONDS = 0.3  # for the daemon to list resources: some clients hold up their first request for the list
 # Some hosts show no more than the beginning of instructions, as what these tools are: it says that.
@@ -163,6 +165,11 @@ class _Calling:
 
     async def workspace(self) -> str:
         return await self._serving.folder(self._context)
+
+    @property
+    def agent(self) -> str:
+        said = self._context.session.client_params
+        return "" if said is None else one_line(said.client_info.name)[:NAME_CHARS]
 
 
 async def _roots(context: Context) -> list[str]:

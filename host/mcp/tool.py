@@ -62,6 +62,11 @@ class Caller(Protocol):
         """The folder that the client works in, an absolute path."""
         ...
 
+    @property
+    def agent(self) -> str:
+        """What the client calls itself, as `claude-code`; empty: it does not say."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tool(Generic[P]):

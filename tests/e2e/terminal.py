@@ -40,6 +40,10 @@ class Terminal:
         """All that was ever written, without control sequences: a cell that was drawn twice stands twice."""
         return re.sub(r"\s+", " ", CONTROL.sub(b" ", self._written).decode("utf-8", "replace"))
 
+    def listens(self) -> bool:
+        """Whether the program takes keys one by one now: what is typed before may be thrown away."""
+        return not termios.tcgetattr(self._master)[3] & termios.ICANON
+
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 

@@ -335,6 +335,8 @@ def test_a_daemon_is_started_with_nothing_of_the_agents_secrets() -> None:
         "XDG_RUNTIME_DIR": "/run/user/1",
         "LC_ALL": "C.UTF-8",
         "REMORA_PRE_DATA": "/d",
+        "REMORA_PRE_MODEL_KEY": "for us",
+        "HTTPS_PROXY": "http://proxy.example:3128",
         "ANTHROPIC_API_KEY": "secret",
         "CLAUDECODE": "1",
         "PYTHONPATH": "/elsewhere",

@@ -11,6 +11,8 @@ from host.mcp.tool import Tool
 from recall.contracts import MemoryKind, Origin
 from tests.support.asking import Asking
 from tests.support.calling import Calling
+from tests.support.noted import SAID
+from tests.support.noted import said as said_in
 from tests.support.remembering import POISON, TOKEN, files_of, record_of
 from tests.support.reviewing import waiting
 from tests.support.world import LESSON
@@ -52,6 +54,22 @@ async def test_what_an_agent_keeps_is_noted_automatically(remora: Asking, caller
 
     assert (await record_of(remora, kept.memory_id, caller.folder))["origin"] == Origin.EXTRACTED
     assert said == kept.note == f"Kept as {kept.memory_id}."
+
+
+@pytest.mark.promise("formation-16")
+async def test_what_an_agent_keeps_with_the_users_own_words_is_theirs(remora: Asking, caller: Calling) -> None:
+    await said_in(remora, caller.folder, SAID)
+    kept, told = await call(
+        REMEMBER, caller, text="The releases ship on Thursdays.", quote="We ship the releases on Thursdays"
+    )
+    assert kept.quoted
+    assert told == f"Kept as {kept.memory_id}. It counts as said by the user."
+    assert (await record_of(remora, kept.memory_id, caller.folder))["origin"] == Origin.USER
+
+    made_up, told = await call(REMEMBER, caller, text="The staging port is 8080.", quote="The staging port is 8080")
+    assert not made_up.quoted
+    assert "The quote stands in no message of the user here" in told
+    assert (await record_of(remora, made_up.memory_id, caller.folder))["origin"] == Origin.EXTRACTED
 
 
 async def test_what_is_said_already_is_not_kept_twice(remora: Asking, caller: Calling) -> None:

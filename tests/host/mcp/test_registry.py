@@ -23,6 +23,8 @@ def test_every_name_carries_the_mark_and_is_taken_by_every_host() -> None:
 def test_the_tools_are_these_and_each_is_there_once() -> None:
     assert [one.part for one in TOOLS] == [
         *("memory_search", "memory_get", "memory_remember", "memory_edit", "memory_forget", "memory_feedback"),
+        "memory_evidence",
+        *("memory_checkpoint", "memory_extract", "memory_stage"),
         "hook",
     ]
     assert [BY_NAME[one.name] for one in TOOLS] == list(TOOLS)
@@ -37,5 +39,5 @@ def test_descriptions_are_short_and_say_what_happens() -> None:
 
 
 def test_what_only_reads_says_so_and_only_the_hook_is_hidden() -> None:
-    assert {one.part for one in TOOLS if one.reads} == {"memory_search", "memory_get"}
+    assert {one.part for one in TOOLS if one.reads} == {"memory_search", "memory_get", "memory_evidence"}
     assert {one.part for one in TOOLS if one.hidden} == {"hook"}
