@@ -1,6 +1,7 @@
 """The only place that reads a clock. Tests and replay pass another `Clock`."""
 
 import time
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
 
@@ -39,3 +40,32 @@ class SetClock:
 
     def micros(self) -> int:
         return 0
+
+
+class MachineZone(tzinfo):
+    """The time zone in which this machine stands, with the offset of each moment: summer time comes and goes.
+
+    What people say of days ("yesterday") is read in it. A moment for which the machine has no calendar is UTC.
+    """
+
+    def fromutc(self, dt: datetime) -> datetime:
+        try:
+            offset = time.localtime(dt.replace(tzinfo=UTC).timestamp()).tm_gmtoff
+            return dt + timedelta(seconds=offset)
+        except (OverflowError, OSError, ValueError):
+            return dt
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        if dt is None:
+            return None
+        try:
+            meant = time.mktime((*dt.timetuple()[:6], 0, 0, -1))
+            return timedelta(seconds=round(dt.replace(tzinfo=UTC, microsecond=0).timestamp() - meant))
+        except (OverflowError, OSError, ValueError):
+            return timedelta(0)
+
+    def dst(self, dt: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, dt: datetime | None) -> str:
+        return "local"

@@ -1,6 +1,7 @@
 """Readings of the moment: queues, the event loop's lag, sizes on disk, breakers. What no audit entry tells."""
 
 import asyncio
+import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +20,7 @@ async def readings(parts: Parts) -> Readings:
     return {
         "sessions": {"": len(runtimes)},
         "queued": {"passes": sum(waits), "most": max(waits, default=0), "packets": len(await parts.inbox.unsettled())}
-        | {f"review-{state}": depth for state, depth in (await parts.queue.depths()).items()},
+        | {f"review-{state}": depth for state, depth in (await _depths(parts)).items()},
         "loop_lag_seconds": parts.lag.read(),
         "database_bytes": sizes,
         "audit_entries": {"kept": await parts.audit.count(), "let-go": (await parts.audit.readable()).entries},
@@ -29,6 +30,13 @@ async def readings(parts: Parts) -> Readings:
             for state in ("closed", "open", "half-open")
         },
     }
+
+
+async def _depths(parts: Parts) -> Mapping[str, int]:
+    try:
+        return await parts.queue.depths()
+    except sqlite3.Error:  # `health` says so
+        return {}
 
 
 def _sizes(files: Mapping[str, Path]) -> dict[str, float]:

@@ -31,10 +31,11 @@ class MemoryHealth(Frozen, frozen=True, kw_only=True):
 
 class Waiting(Frozen, frozen=True, kw_only=True):
     """What waits for a person. `approvals`: high-risk procedures that a pass would have shown; `review`: items of the
-    queue."""
+    queue. `checkpoints`: ranges of conversations that wait for a model."""
 
     approvals: int
     review: int
+    checkpoints: int = 0
 
 
 class Speaking(Frozen, frozen=True, kw_only=True):
@@ -73,6 +74,8 @@ async def health(parts: Parts, shell: Shell) -> Health:
     if failing:
         states["tasks"] = ", ".join(f"{name} failed {count} times" for name, count in failing.items())
     ready = all(state == "ok" or state.startswith("off") for state in states.values())
+    if parts.formation.problem():  # memories are found and handed over all the same
+        states["formation"] = f"state-failed: {parts.formation.problem()}"
     kept = parts.retention.problem or parts.tally.problem
     if kept:  # what is old is not let go, or not counted: nobody waits for that
         states["retention"] = kept
@@ -119,7 +122,11 @@ async def _waiting(parts: Parts) -> Waiting:
         depths = await parts.queue.depths()
     except sqlite3.Error:  # `tasks` and the next command that writes there say so
         depths = {}
-    return Waiting(approvals=len(parts.asks.at), review=sum(depths.get(state, 0) for state in WAITING))
+    return Waiting(
+        approvals=len(parts.asks.at),
+        review=sum(depths.get(state, 0) for state in WAITING),
+        checkpoints=parts.formation.waits(""),
+    )
 
 
 def _index(library: LibraryStatus) -> str:

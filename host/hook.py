@@ -35,7 +35,10 @@ GOES_ON = (b'"source":"compact"', b'"source":"clear"')  # such a start is one of
 START_WORD = "--start"
 BEFORE, AFTER = b'{"jsonrpc":"2.0","id":1,"result":{"output":', b"}}"
 CLIENT_CHARACTERS = 100
-INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SYSTEMROOT")
+INHERITED = (
+    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SYSTEMROOT"),
+    *("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"),  # the way to a model
+)
 INHERITED_FAMILIES = ("LC_", "XDG_", env(""))
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
-from governance.queue import QueueFilter
+from governance.formation.queue import QueueFilter
 from governance.review import EDITED, REASON, WAITING, Citation, ItemFlag, ItemKind, Principal, QueueItem, words_of
 from host.connection import Peer
 from host.errors import ProtocolFault

@@ -37,5 +37,7 @@ STOPPED_FILE = name("stopped")
 LOCK_FILE = f"{name()}.lock"
 DATABASE_FILE = f"{name()}.db"
 INDEX_FILE = "index.db"
+VECTORS_FILE = "vectors.db"
 GOVERNANCE_FILE = "governance.db"
+RECORDS_FOLDER = "records"
 REPOSITORY_FOLDER = f".{name()}"

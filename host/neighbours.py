@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from host.parts import Parts
 from host.verbs import Clean
+from host.views import only as only
 from recall import survey
 from recall.analyzer import distinct
 from recall.compare import Comparison, compare, same
-from recall.contracts import Candidate, MemoryLocator, Origin, RecordState, RuntimeScope, Scope, ScopeRef
+from recall.contracts import Candidate, MemoryLocator, Origin, RecordState, RuntimeScope, ScopeRef
 from recall.errors import IndexFault
 from recall.library import Root
 from recall.lookup import View
@@ -62,9 +63,3 @@ class Neighbours:
     def ours(self, locator: MemoryLocator, root: Root) -> bool:
         """Whether a record stands in that root of ours."""
         return root.writable and locator.source_file.startswith(os.path.realpath(root.path) + os.sep)
-
-
-def only(scope: ScopeRef) -> RuntimeScope:
-    """A view that sees just this scope."""
-    workspace, user = (scope.key if scope.kind is kind else "" for kind in (Scope.WORKSPACE, Scope.USER))
-    return RuntimeScope(session_id="", agent_id="", workspace=workspace, user=user)

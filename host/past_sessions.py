@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from host.homes import Homes
 from host.transcripts import READERS, recognise
+from host.transcripts.records import MAIN, Place, forked
 from recall.contracts import EventEnvelope
 
 LINES_FOR_FOLDER = 2_000  # of a file, that are looked through for the folder that it is about
@@ -76,11 +77,21 @@ def folder_of(past: PastSession) -> str:
 
 
 def events(past: PastSession, file: BinaryIO) -> Iterator[EventEnvelope]:
-    """The events of an opened file, in its order."""
+    """The events of an opened file, in its order; last, which session it goes on from."""
     reader = READERS[past.host](past.path.stem)
+    latest: EventEnvelope | None = None
     for line in _lines(file):
-        yield from reader.feed(line)
-    yield from reader.finish()
+        for latest in reader.feed(line):
+            yield latest
+    for latest in reader.finish():
+        yield latest
+    told = reader.report()
+    if latest is not None and told.parent not in (None, latest.session_id) and not told.is_sidechain:
+        yield forked(_at(latest), told.parent or "")
+
+
+def _at(event: EventEnvelope) -> Place:
+    return Place(session_id=event.session_id, agent_id=MAIN, workspace=event.workspace, at=event.timestamp)
 
 
 def opened(path: Path) -> BinaryIO:

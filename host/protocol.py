@@ -55,6 +55,8 @@ CODES: Mapping[str, int] = {
     "too-many-connections": -32002,
     "conflict": -32010,
     "store-unavailable": -32011,
+    "state-failed": -32012,
+    "state-corrupt": -32013,
 }
 
 # Ids of sessions, agents, events, calls: no white space, no wildcard, nothing that climbs a path. Use fullmatch.

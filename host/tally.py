@@ -10,6 +10,7 @@ from governance.audit import CHUNK, Audit
 from governance.chain import Row, entry_of
 from governance.contracts import AuditEntry
 from governance.metrics import EMPTY, Metrics, fold
+from host.tasks import Tasks
 
 
 @dataclass(slots=True)
@@ -58,3 +59,11 @@ class Tally:
 
 def _added(metrics: Metrics, rows: Sequence[Row]) -> Metrics:
     return fold(metrics, (entry_of(row.entry, row.digest) for row in rows))
+
+
+async def count_past(tally: Tally, audit: Audit, tasks: Tasks) -> None:
+    """The numbers of what was audited before this start: read beside the work, before anything new is written."""
+    last = await audit.head()
+    if last:
+        tally.expect()
+        tasks.spawn(tally.restore(audit, last), name="tally")

@@ -1,6 +1,6 @@
 """What of a pass, a claim or a delivery is kept: audit entries. Ids, counts and numbers, never text or paths. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -37,6 +37,21 @@ class Owner(Frozen, frozen=True, kw_only=True):
         return ContextCursor(
             session_id=self.session_ref, event_seq=self.event_seq, context_version=self.context_version
         )
+
+
+def owners(ref: Callable[[str], str]) -> Callable[[str, str, ContextCursor, int], Owner]:
+    """(session id, agent id, cursor, step) -> whose entry it is. `ref`: the keyed name of an id."""
+
+    def owner(session_id: str, agent_id: str, cursor: ContextCursor, step: int) -> Owner:
+        return Owner(
+            session_ref=ref(session_id),
+            agent_ref=ref(agent_id),
+            event_seq=cursor.event_seq,
+            context_version=cursor.context_version,
+            step=step,
+        )
+
+    return owner
 
 
 def of_pass(walk: Pass, owner: Owner, state: str, versions: Mapping[str, str], now: Millis) -> AuditEntry:

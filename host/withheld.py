@@ -1,6 +1,6 @@
 """What is not handed over although it was offered: what a claim asks last, of what is held in memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from host.capability import Client
 from host.clock import Clock
@@ -8,6 +8,7 @@ from host.contracts import Named, PacketItem, Reason, Surface
 from host.marks import Marks
 from host.rollouts import Rollouts
 from recall.contracts import RuntimeScope
+from recall.library import Library
 
 Closed = Callable[[RuntimeScope, Client, Surface | None], Reason | None]
 Muted = Callable[[Sequence[PacketItem | Named], RuntimeScope], frozenset[str]]
@@ -31,3 +32,14 @@ def withheld(rollouts: Rollouts, marks: Marks, clock: Clock) -> tuple[Closed, Mu
         return frozenset(item.memory_id for item in items if item.memory_id in ids or item.kind in kinds)
 
     return closed, muted
+
+
+def current(library: Library, marks: Marks) -> Callable[[Sequence[str], RuntimeScope], Awaitable[dict[str, str]]]:
+    """The digests of records as they stand in their files now; none of what waits for a person."""
+
+    async def found(ids: Sequence[str], scope: RuntimeScope) -> dict[str, str]:
+        standing = await library.verify(ids, scope)
+        kept_back = marks.withheld(standing)
+        return {memory_id: digest for memory_id, digest in standing.items() if memory_id not in kept_back}
+
+    return found

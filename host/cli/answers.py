@@ -98,10 +98,18 @@ class Progress(Frozen, frozen=True, kw_only=True):
 
 
 class Waiting(Frozen, frozen=True, kw_only=True):
-    """What waits for a person: procedures to approve, and items to review."""
+    """What waits for a person: procedures to approve, items to review, and ranges of conversations to note."""
 
     approvals: int = 0
     review: int = 0
+    checkpoints: int = 0
+
+
+class Formation(Frozen, frozen=True, kw_only=True):
+    """How forming memories stands. `waiting`: ranges of a workspace that wait for its agent."""
+
+    state: str
+    waiting: int = 0
 
 
 class Speaking(Frozen, frozen=True, kw_only=True):

@@ -22,6 +22,8 @@ T = TypeVar("T")
 TIMEOUT_SECONDS = 30.0
 LIFE_SECONDS = 3.0  # for what a daemon answers at once, however much it has to do
 AT_ONCE = frozenset({"health", "shutdown"})
+MODEL_SECONDS = 3600.0  # for what a model is asked about: many calls of a minute or three
+ASKS_A_MODEL = frozenset({"checkpoint.run", "checkpoint.retry", "extract.run"})
 # A refusal's kind -> what to do about it from here; the daemon speaks of methods.
 NEXT_STEPS = {
     "unknown-memory": f"List what there is with: {SCRIPT} list",
@@ -30,6 +32,9 @@ NEXT_STEPS = {
     "unknown-item": f"List what waits with: {SCRIPT} review",
     "reviewer-kind": "Decide at a terminal of your own: an agent's shell, or a pipe, is not one.",
     "wrong-state": f"See what was decided with: {SCRIPT} review ITEM",
+    "no-driver": "Print a task for the agent with --emit-task, or name a model with --driver.",
+    "unknown-task": "Ask for a task with --emit-task, from the same workspace, and answer with its id.",
+    "unknown-letter": f"See what was given up with: {SCRIPT} checkpoint --list",
     "not-found": f"List what there is with: {SCRIPT} list",
     "read-only": f"Wherever a memory stands, it can be kept from the agent: {SCRIPT} mute MEMORY",
     "unusable-file": f"Mend the file first; what is wrong with it says: {SCRIPT} lint",
@@ -57,7 +62,7 @@ def ask(method: str, params: Mapping[str, object], answer: type[T]) -> T:
 def ask_running(method: str, params: Mapping[str, object], answer: type[T]) -> T:
     """One request to a daemon that runs, whatever data it keeps. Raises DaemonAbsent when there is none, and
     DaemonSilent with what to do when it hangs."""
-    seconds = LIFE_SECONDS if method in AT_ONCE else TIMEOUT_SECONDS
+    seconds = LIFE_SECONDS if method in AT_ONCE else MODEL_SECONDS if method in ASKS_A_MODEL else TIMEOUT_SECONDS
     try:
         raw = call_sync(paths().socket, method, dict(params), timeout=seconds)
     except DaemonSilent as silence:

@@ -50,8 +50,11 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "mute": ("host.cli.mutes:mute", "Hand a memory, a kind, or for a time everything, no longer over."),
         "unmute": ("host.cli.mutes:unmute", "Let a memory, a kind, or the workspace speak again."),
         "mutes": ("host.cli.mutes:mutes", "Show what is muted here, and until when."),
-        "forget": ("host.cli.memory:forget", "Remove a memory."),
-        "review": ("host.cli.review:review", "List what waits for you, show one item, or decide about it."),
+        "forget": ("host.cli.memory:forget", "Remove a memory, or an item of the review queue, for good."),
+        "checkpoint": ("host.cli.checkpoint:checkpoint", "Form memories of what sessions said since the last time."),
+        "extract": ("host.cli.extract:extract", "Note facts and lessons of a conversation, each with its quotes."),
+        "stage": ("host.cli.stage:stage", "Hand over the answer to a task."),
+        "review": ("host.cli.review:review", "Go through what waits for you, show one item, or decide about it."),
         "approve": ("host.cli.approve:approve", "Let a high-risk procedure be shown, or list those that wait."),
         "import": ("host.cli.imports:importing", "Take in memories from Markdown files, or past sessions."),
         "lint": ("host.cli.lint:lint", "Check the memory files of a workspace."),
@@ -63,7 +66,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Audit": {
         "audit": ("host.cli.audit:audit", "Read why something was, or was not, handed over."),
-        "evidence": ("host.cli.evidence:evidence", "Show what agents did with a memory."),
+        "evidence": ("host.cli.evidence:evidence", "Show how a memory came to be, and what agents did with it."),
     },
 }
 UNUSABLE = (FileNotFoundError, NotADirectoryError, PermissionError)

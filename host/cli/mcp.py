@@ -4,7 +4,9 @@ import sys
 
 import click
 
+from host.config import environment
 from host.mcp.process import run
+from host.namespace import env
 
 
 @click.command()
@@ -18,6 +20,8 @@ def mcp(ctx: click.Context) -> None:
     Example:
       claude mcp add remora-pre -- remora-pre mcp
     """
+    if environment().get(env("internal")) == "1":  # our own model sessions are given nothing
+        return
     if sys.stdin.isatty():
         click.echo("This waits for an MCP client. Agent products start it by themselves; Ctrl-C ends it.", err=True)
     run(debug=bool(ctx.parent and ctx.parent.params.get("debug")))

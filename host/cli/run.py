@@ -4,15 +4,19 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import click
 import msgspec
 
 from host.cli import hung as hung_up
-from host.cli.answers import Health, MemoryHealth, Progress, Speaking, Text, Waiting
+from host.cli.answers import Formation, Health, MemoryHealth, Progress, Speaking, Text, Waiting
 from host.cli.link import ask, ask_running, keeps_ours, paths, refuse_others, start_daemon
 from host.cli.numbers import lines
 from host.cli.output import count_of, json_option, say, show_json, unbroken
+from host.cli.review_answers import ReviewPage
+from host.cli.wording import folder
 from host.client import DaemonAbsent, DaemonSilent
 from host.errors import RemoraError, SocketFault
 from host.namespace import SCRIPT
@@ -164,7 +168,36 @@ def _tell_waiting(waiting: Waiting) -> None:
     if waiting.approvals:
         say(f"{count_of(waiting.approvals, 'procedure')} would have been shown and can do harm: {SCRIPT} approve")
     if waiting.review:
-        say(f"{count_of(waiting.review, 'item')} in the review queue: {SCRIPT} review")
+        _tell_review(waiting.review)
+    if waiting.checkpoints:
+        _tell_checkpoints(waiting.checkpoints)
+
+
+def _tell_review(everywhere: int) -> None:
+    """`review` shows those of its own workspace alone."""
+    here = everywhere
+    with suppress(RemoraError):
+        found = ask_running("review.list", {"workspace": folder(Path()), "limit": 1}, ReviewPage)
+        here = min(found.total, everywhere)
+    if here:
+        say(f"{count_of(here, 'item')} in the review queue: {SCRIPT} review")
+    if everywhere > here:
+        wait = "1 item waits" if everywhere - here == 1 else f"{everywhere - here} items wait"
+        say(f"{wait} for review in other folders.")
+
+
+def _tell_checkpoints(everywhere: int) -> None:
+    """An agent can run those of its own workspace alone."""
+    here = 0
+    with suppress(RemoraError):
+        found = ask_running("formation.status", {"workspace": folder(Path())}, Formation)
+        here = min(found.waiting, everywhere)
+    if here:
+        wait, them = ("1 checkpoint waits", "it") if here == 1 else (f"{here} checkpoints wait", "them")
+        say(f"{wait} here: ask your agent to run {them}, or see what there is: {SCRIPT} checkpoint --list")
+    if everywhere > here:
+        others = everywhere - here
+        say(f"{'1 checkpoint waits' if others == 1 else f'{others} checkpoints wait'} in other folders.")
 
 
 def _tell_watched(hosts: Sequence[Speaking]) -> None:
@@ -186,8 +219,8 @@ def _tell_problems(memory: MemoryHealth) -> None:
         )
     if memory.problem_count > PROBLEMS_SHOWN:
         say(f"  and {memory.problem_count - PROBLEMS_SHOWN} more")
-    for folder in memory.missing:
-        say(f"The memory folder {folder} is not there. What is known of it is kept until it is back.")
+    for gone in memory.missing:
+        say(f"The memory folder {gone} is not there. What is known of it is kept until it is back.")
 
 
 @click.command()

@@ -6,7 +6,20 @@ One bench takes its own options too: `python -m tests.bench recall --records 100
 import subprocess
 import sys
 
-BENCHES = ("idle", "append", "decision", "pass", "recall", "log_growth", "screen", "steps", "mcp")
+BENCHES = (
+    "idle",
+    "append",
+    "decision",
+    "pass",
+    "recall",
+    "log_growth",
+    "screen",
+    "review",
+    "steps",
+    "mcp",
+    "checkpoint",
+    "judgement",
+)
 
 
 def main(arguments: list[str]) -> int:

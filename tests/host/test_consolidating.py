@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from governance.contracts import AuditKind
-from governance.queue import QueueFilter
+from governance.formation.queue import QueueFilter
 from host.consolidating import RESTS_MS, Consolidation, consolidate
 from host.contracts import Claimed, Rollout
 from host.runtime import SESSION_SET
@@ -234,6 +234,7 @@ async def test_what_a_person_pinned_is_kept_and_a_lost_database_loses_no_episode
     (tmp_path / "data" / "governance.db").unlink()
 
     async with a_world(tmp_path / "data") as world:
+        await world.parts.formation.recover()  # it was there: nothing makes it anew by itself
         await world.feed(*sealing(world.workspace(), more="More"))
         again = await Consolidation(world.parts).session("old")
 

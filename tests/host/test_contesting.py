@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from governance.queue import QueueFilter
+from governance.formation.queue import QueueFilter
 from governance.review import ItemFlag
 from host.contesting import contest
 from recall.contracts import MemoryRecord

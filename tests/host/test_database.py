@@ -186,3 +186,18 @@ async def test_the_log_is_cut_when_nobody_reads(tmp_path: Path) -> None:
 
         assert await database.cut_log() is True and log.stat().st_size == 0
         assert await database.read(words) == ["lantern", "more"]
+
+
+async def test_what_was_deleted_before_a_kill_is_in_no_file_after_the_next_start(tmp_path: Path) -> None:
+    """The log of a process that was killed holds pages as they were before something was deleted."""
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    async with open_database(tmp_path / "db", ("CREATE TABLE note (words TEXT) STRICT",)) as database:
+        await database.write(lambda c: c.execute("INSERT INTO note VALUES ('wombat')"))
+        await database.write(lambda c: c.execute("DELETE FROM note"))
+        for name in ("db", "db-wal"):  # as a kill leaves them
+            (killed / name).write_bytes((tmp_path / name).read_bytes())
+    assert b"wombat" in (killed / "db-wal").read_bytes()
+
+    async with open_database(killed / "db", ("CREATE TABLE note (words TEXT) STRICT",)):
+        assert not any(b"wombat" in path.read_bytes() for path in killed.iterdir())

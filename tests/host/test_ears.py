@@ -144,3 +144,15 @@ def called(command: str, output: str, call_id: str) -> dict[str, object]:
     """What the hook of a call that went well says."""
     call = {"tool_name": "Bash", "tool_use_id": call_id, "tool_input": {"command": command}}
     return call | {"tool_response": {"stdout": output}}
+
+
+async def test_a_fork_says_once_which_session_it_goes_on_from(claude: ClaudeCode) -> None:
+    fork = ClaudeCode(claude.world, "cc-2", claude.hooks)
+    fork.writes({"type": "attachment", "forkedFrom": {"sessionId": "cc-1", "messageUuid": "u1"}, "attachment": {}})
+    await fork.hook("SessionStart", source="fork")
+    for _ in range(2):
+        await fork.hook("UserPromptSubmit", **PROMPT)
+
+    told = [said for kind, said in await fork.events() if kind == "session/forked"]
+
+    assert told == [{"parent": "cc-1"}]

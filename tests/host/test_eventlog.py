@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from governance.screen import redact as screened
 from host.database import open_database
 from host.errors import ProtocolFault
-from host.eventlog import SCHEMA, EventLog, LoggedSession
+from host.eventlog import SCHEMA, EventLog, Extent, LoggedSession
 from host.payloads import PAYLOAD_BYTES
 from recall.canonical import keyed
 from recall.contracts import Database, EventEnvelope
@@ -340,3 +340,37 @@ async def test_an_id_that_is_a_token_is_refused_and_not_repeated(field: str) -> 
     with pytest.raises(ProtocolFault, match="`rootCallId`"):
         await log.append([a_prompt("x", root_call_id=TOKEN)], NOW)
     await log.append([a_prompt("x", call_id="toolu_01A9xYk2LmNop3Qrs4Tuv5W", session_id="0f9b" * 8)], NOW)
+
+
+async def test_events_of_some_types_are_read_alone_from_a_number_on(database: Database) -> None:
+    log = a_log(database)
+    await log.append([a_prompt("a"), an_event("session/set", {"muted": True}), a_prompt("b"), a_prompt("c")], NOW)
+
+    found = await log.of_types("session-1", ["user/message"], after=1)
+
+    assert [event.event_seq for event in found] == [3, 4]
+    assert await log.of_types("nobody", ["user/message"]) == ()
+    heads = await log.heads("session-1", ["user/message"], after=1)
+    assert [(event.event_seq, bytes(event.payload)) for event in heads] == [(3, b"{}"), (4, b"{}")]
+    assert heads[0].payload_digest == found[0].payload_digest
+
+
+async def test_what_another_session_told_before_is_known_by_id_bytes_and_time(database: Database) -> None:
+    log = a_log(database)
+    await log.append([numbered(1, session_id="old"), numbered(2, session_id="old")], NOW)
+    copies = [numbered(1, session_id="new"), numbered(2, "other words", session_id="new"), a_prompt(session_id="new")]
+    await log.append(copies, NOW)
+    stored = await log.replay("new")
+
+    assert [await log.told_before(event) for event in stored] == ["old", "", ""]
+    assert await log.told_before((await log.replay("old"))[0]) == "", "the original is no copy"
+    assert await log.shared("new", "old") == {1} and await log.shared("new", "nobody") == frozenset()
+
+
+async def test_the_extent_of_a_session_is_what_is_there(database: Database) -> None:
+    log = a_log(database)
+    assert await log.extent("session-1") is None
+    await log.append([a_prompt("a"), a_prompt("b"), a_prompt("c")], NOW)
+    await database.write(lambda c: c.execute("DELETE FROM event WHERE event_seq = 1"))
+
+    assert await log.extent("session-1") == Extent(first=2, last=3, count=2)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from governance.contracts import AuditKind, EvidenceKind, EvidenceTrace, Stage
+from governance.formation.queue import QueueFilter
 from governance.procedures import DAY, LifePolicy
-from governance.queue import QueueFilter
 from governance.review import Act, Decision, ItemFlag, ItemKind, Principal, QueueItem, State
 from host.corrections import Corrections
 from host.lifecycle import Lifecycle, propose_memory

@@ -16,12 +16,13 @@ from host.maintained import (
     RULES_BYTES,
     SOURCES,
     TITLE_BYTES,
+    WAITING,
     Line,
     Sight,
     listed,
     maintained,
 )
-from host.namespace import SCRIPT
+from host.namespace import SCRIPT, tool
 from host.projection import BEGINS, CLEARED, REPLACES
 from recall.contracts import Candidate, MemoryKind
 from tests.support.builders import a_candidate, a_memory_id
@@ -121,3 +122,31 @@ def test_only_an_active_procedure_is_in_view(stage: Stage) -> None:
 
 def test_what_is_active_and_no_procedure_is_not_in_view() -> None:
     assert maintained(Sight(records=(a_candidate(memory_id=a_memory_id(1)),), stages=active(1))) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("waiting", "words"),
+    [
+        (1, "1 checkpoint waits; the user may ask to run it"),
+        (2, "2 checkpoints wait; the user may ask to run them"),
+    ],
+)
+def test_checkpoints_that_wait_are_one_line_before_everything_else(waiting: int, words: str) -> None:
+    now = maintained(Sight(records=(a_pin(1),), waiting=waiting))
+
+    first, _ = now.lines
+    assert listed(now.lines).startswith(f"{WAITING}\n{words} (")
+    assert tool("memory_checkpoint") in first.title
+    assert first.record is None and not first.text.startswith("|")  # our own words, no memory's
+    assert now.state != maintained(Sight(records=(a_pin(1),))).state
+
+
+def test_no_checkpoint_no_line() -> None:
+    assert maintained(Sight(waiting=0)) == NOTHING
+
+
+def test_checkpoints_have_room_whatever_is_pinned() -> None:
+    records = tuple(a_pin(number, f"Rule {number}: " + "word " * 40) for number in range(1, 60))
+    now = maintained(Sight(records=records, waiting=999_999))
+    assert now.more and now.lines[0].heading == WAITING
+    assert len(listed(now.lines, more=True).encode("utf-8")) + LEAD_BYTES <= CONTEXT_BYTES

@@ -1,5 +1,6 @@
 """What is in view in a session: read from the index, judged, and known until something changes."""
 
+import dataclasses
 from collections.abc import Sequence
 
 import msgspec
@@ -173,3 +174,43 @@ async def test_what_the_product_loads_by_itself_is_in_view_already(
     assert said(await maintainer.of(runtime, later)) == []
     runtime.host = "codex"
     assert said(await maintainer.of(runtime, later)) == [BRITISH]
+
+
+class Counted:
+    """How many ranges wait, as the daemon counts them."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+
+    def __call__(self, workspace_key: str) -> int:
+        assert workspace_key
+        return self.waiting
+
+
+@pytest.fixture
+def counted(world: World) -> Counted:
+    made = Counted()
+    maintainer = world.parts.host.stage._maintainer
+    maintainer._props = dataclasses.replace(maintainer._props, waits=made)
+    return made
+
+
+async def test_checkpoints_that_wait_are_in_view_from_the_next_look(world: World, counted: Counted) -> None:
+    assert await titles(world) == []
+    counted.waiting = 2
+    (line,) = await titles(world)
+    assert line.startswith("2 checkpoints wait")
+    await world.remember(BRITISH, pinned=True)
+    assert [one[:13] for one in await titles(world)] == ["2 checkpoints", BRITISH[:13]]
+
+
+async def test_that_more_wait_is_no_news_to_a_session_and_that_none_does_is(world: World, counted: Counted) -> None:
+    counted.waiting = 1
+    (first,) = await titles(world)
+    counted.waiting = 3
+    assert await titles(world) == [first]
+    counted.waiting = 0
+    assert await titles(world) == []
+    counted.waiting = 3
+    (again,) = await titles(world)
+    assert again.startswith("3 checkpoints wait")

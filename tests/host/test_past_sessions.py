@@ -9,7 +9,7 @@ import pytest
 
 from host import past_sessions
 from host.homes import Homes
-from host.past_sessions import events, find, folder_of, opened, ordered
+from host.past_sessions import PastSession, events, find, folder_of, opened, ordered
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "transcripts"
 CLAUDE = DATA / "claude" / "cc-2.1.38-tool-heavy-queue.jsonl"
@@ -90,3 +90,23 @@ def test_every_event_of_every_file_has_an_id_so_that_it_is_stored_once() -> None
         if past.host:
             with past.path.open("rb") as lines:
                 assert all(event.event_id or event.native_seq is not None for event in events(past, lines)), past.path
+
+
+def test_a_forked_session_says_last_which_one_it_goes_on_from(tmp_path: Path) -> None:
+    file = tmp_path / "fork.jsonl"
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s-new",
+        "forkedFrom": {"sessionId": "s-old", "messageUuid": "u0"},
+        "timestamp": "2026-11-03T09:00:00.000Z",
+        "cwd": "/w",
+        "message": {"role": "user", "content": "go on"},
+    }
+    file.write_text(json.dumps(record) + "\n")
+    with opened(file) as lines:
+        told = list(events(PastSession(path=file, host="claude-code", size=1), lines))
+
+    assert [event.event_type for event in told] == ["session/start", "user/message", "session/forked"]
+    assert json.loads(bytes(told[-1].payload)) == {"parent": "s-old"}
+    assert told[-1].session_id == "s-new"

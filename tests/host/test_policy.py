@@ -101,7 +101,7 @@ FROZEN = {
     "lexical_pre_v1": "f085af5df332852f",
     "rank_pre_v3": "95051162be991941",
     "confidence_pre_v3": "de2d207dc0b88b6e",
-    "broker_pre_v4": "29530052723718c7",
+    "broker_pre_v5": "fd87246740cb0d43",
     "holdout_pre_v1": "33f1ea329aa2180c",
 }
 

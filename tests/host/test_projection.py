@@ -90,3 +90,16 @@ def test_whoever_reads_the_messages_knows_what_is_in_view(script: Sequence[tuple
             assert read == {line.record.memory_id for line in now.lines}
         if fate == "compacted":
             visible, read, last = None, set(), ""
+
+
+def test_a_line_of_our_own_is_said_and_names_no_record() -> None:
+    alone, beside = (
+        maintained(Sight(waiting=1)),
+        maintained(Sight(records=(a_candidate("Rule.", memory_id=a_memory_id(1), pinned=True),), waiting=1)),
+    )
+    begun = project(None, alone)
+    assert begun is not None and "1 checkpoint waits" in (begun.text or "") and begun.records == ()
+    assert named(project(alone.state, beside)) == [a_memory_id(1)]
+    held = project(None, beside, {a_memory_id(1)})  # the record begins the window in full; what waits is said still
+    assert held is not None and "1 checkpoint waits" in (held.text or "") and held.records == ()
+    assert project(alone.state, NOTHING) == Context(state=NOTHING.state, text=CLEARED)

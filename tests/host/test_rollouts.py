@@ -6,7 +6,8 @@ import pytest
 
 from governance.contracts import AuditKind
 from host.contracts import Claimed, Reason, Rollout, Silence
-from host.rollouts import CANARY_PERCENT
+from host.history import put_number
+from host.rollouts import CANARY_PERCENT, MOST_SPANS, SINCE
 from recall.workspace import workspace_key
 from tests.support.builders import SESSION, WORKSPACE, a_call, a_result
 from tests.support.world import FAILURE, LESSON, a_world
@@ -72,6 +73,48 @@ async def test_only_switching_on_begins_anew(tmp_path: Path) -> None:
         await world.parts.rollouts.set(WORKSPACE, Rollout.ACTIVE, 50)
 
         assert not world.parts.rollouts.asleep(WORKSPACE, SESSION, 10)
+
+
+async def test_only_what_came_while_a_workspace_was_off_was_asleep_each_time_and_after_a_restart_too(
+    tmp_path: Path,
+) -> None:
+    switches = [
+        (Rollout.OFF, 100),
+        (Rollout.OFF, 150),
+        (Rollout.ACTIVE, 200),
+        (Rollout.OFF, 300),
+        (Rollout.SHADOW, 400),
+    ]
+    async with a_world(tmp_path) as world:
+        for level, at in switches:
+            await world.parts.rollouts.set(WORKSPACE, level, at)
+        asleep = [at for at in range(50, 500, 50) if world.parts.rollouts.asleep(WORKSPACE, SESSION, at)]
+        assert asleep == [100, 150, 300, 350]
+
+    async with a_world(tmp_path) as world:
+        assert [at for at in range(50, 500, 50) if world.parts.rollouts.asleep(WORKSPACE, SESSION, at)] == asleep
+        await world.parts.rollouts.set(WORKSPACE, Rollout.OFF, 450)
+        assert world.parts.rollouts.asleep(WORKSPACE, SESSION, 50), "while it is off, nothing is"
+
+
+async def test_of_a_workspace_that_an_earlier_version_switched_on_all_before_that_counts_as_off(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        await put_number(world.parts.main, f"{SINCE}{WORKSPACE}", 200)
+
+    async with a_world(tmp_path) as world:
+        assert [at for at in (0, 199, 200) if world.parts.rollouts.asleep(WORKSPACE, SESSION, at)] == [0, 199]
+
+
+async def test_a_workspace_that_is_switched_off_and_on_for_ever_keeps_a_bounded_list(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        for number in range(2 * MOST_SPANS + 10):
+            level = Rollout.ACTIVE if number % 2 else Rollout.OFF
+            await world.parts.rollouts.set(WORKSPACE, level, 100 * number)
+        row = await world.parts.main.read(
+            lambda c: c.execute("SELECT length(value) FROM setting WHERE name GLOB 'rollout-off:*'").fetchone()
+        )
+
+    assert row[0] < 20 * MOST_SPANS
 
 
 @pytest.mark.parametrize(("level", "reason"), [(Rollout.OFF, Reason.ROLLOUT_OFF), (Rollout.SHADOW, Reason.SHADOW)])

@@ -339,3 +339,19 @@ async def test_a_hook_is_heard_over_the_socket_and_over_http_alike(remora: Askin
     assert over_http.result == b""
     assert (await remora.ask("session.status", sessionId="cc-1"))["eventSeq"] == 1
     assert (await remora.ask("session.status", sessionId="cc-2"))["eventSeq"] == 1
+
+
+async def test_without_governance_db_all_that_needs_it_says_so_and_all_else_is_answered(
+    remora: Asking, folder: str
+) -> None:
+    remora.world.parts.kept.path.unlink()
+
+    fault = await remora.refused("checkpoint.list", workspace=folder)
+    assert (fault.kind, "taken away" in fault.problem) == ("state-failed", True)
+
+    health = await remora.ask("health")
+    assert health["ready"] and health["parts"]["formation"].startswith("state-failed")
+    kept = await remora.ask("memory.remember", text="Releases go out on Thursdays.", workspace=folder)
+    found = await remora.ask("memory.search", query="release day thursdays", workspace=folder)
+    assert [hit["memoryId"] for hit in found["hits"]] == [kept["memoryId"]]
+    assert await remora.ask("metrics")

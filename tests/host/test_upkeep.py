@@ -8,7 +8,7 @@ import pytest
 from governance.contracts import AuditKind
 from host.contracts import Claimed
 from host.runtime import state_text
-from host.upkeep import IDLE_MS, catch_up, let_idle_go
+from host.upkeep import IDLE_MS, catch_up, let_idle_go, rest
 from recall.contracts import EventEnvelope
 from tests.support.builders import AGENT, SESSION, a_call, a_prompt, a_result
 from tests.support.clock import START
@@ -119,3 +119,16 @@ async def test_a_session_with_something_to_do_is_not_let_go(tmp_path: Path, monk
         await rounds(world)
 
         assert working is world.parts.sessions.known(SESSION, AGENT) is runtime
+
+
+async def test_a_round_finds_out_that_governance_db_is_back(tmp_path: Path) -> None:
+    async with a_world(tmp_path / "data") as world:
+        path = world.parts.kept.path
+        path.rename(tmp_path / "away.db")
+        await rest(world.parts)
+        assert world.parts.kept.problem
+        (tmp_path / "away.db").rename(path)
+
+        await rest(world.parts)
+
+        assert world.parts.kept.problem == "" and await world.parts.queue.depths() == {}

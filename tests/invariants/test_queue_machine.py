@@ -7,8 +7,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from governance.formation.queue import OPEN, Queue, QueueFilter
 from governance.migrations import queue_steps
-from governance.queue import OPEN, Queue, QueueFilter
 from governance.review import Act, Decision, ItemKind, Principal, QueueItem, Refusal, State, after
 from tests.support.builders import a_memory_id
 from tests.support.clock import START

@@ -20,6 +20,7 @@ class Calling:
     remora: Asking
     folder: str
     hangs: bool = False
+    agent: str = "a-client"
 
     async def workspace(self) -> str:
         return self.folder
@@ -44,6 +45,7 @@ class Told:
     hooked: bytes = b""
     asked: list[tuple[str, Any]] = field(default_factory=list)
     hangs: bool = False
+    agent: str = "a-client"
 
     async def workspace(self) -> str:
         return "/project"

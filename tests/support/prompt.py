@@ -45,10 +45,15 @@ class Prompt:
 
     def editor(self, script: str) -> None:
         """Make the editor a script: `text` is what stands in the file; what the script leaves in it is saved."""
-        program = self.folder / "editor.py"
-        program.write_text(
-            "import sys, pathlib\nfile = pathlib.Path(sys.argv[1])\ntext = file.read_text()\n"
-            f"{script}\nfile.write_text(text)\n"
-        )
-        self._monkeypatch.setenv("EDITOR", shlex.join([sys.executable, str(program)]))
-        self._monkeypatch.delenv("VISUAL", raising=False)
+        editor_of(self._monkeypatch, self.folder, script)
+
+
+def editor_of(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
+    """Make the editor a script: `text` is what stands in the file; what the script leaves in it is saved."""
+    program = folder / "editor.py"
+    program.write_text(
+        "import sys, pathlib\nfile = pathlib.Path(sys.argv[1])\ntext = file.read_text()\n"
+        f"{script}\nfile.write_text(text)\n"
+    )
+    monkeypatch.setenv("EDITOR", shlex.join([sys.executable, str(program)]))
+    monkeypatch.delenv("VISUAL", raising=False)

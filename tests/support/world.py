@@ -9,9 +9,11 @@ from typing import Any
 import structlog
 
 from governance.contracts import AuditEntry, AuditFilter
+from governance.formation.contracts import Fault, no_fault
 from host.claims import Ask, Settled
 from host.clock import SetClock
 from host.compose import Setup, open_parts
+from host.config import FormationSettings
 from host.contracts import Claim, Claimed, Surface
 from host.homes import Homes
 from host.parts import Parts
@@ -105,6 +107,8 @@ async def a_world(
     *,
     evidence: bool = True,
     allowed: tuple[str, ...] = (),
+    formation: FormationSettings | None = None,
+    fault: Fault = no_fault,
 ) -> AsyncIterator[World]:
     """Open a remora over `folder`; opening the same folder again is a restart."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,6 +126,8 @@ async def a_world(
         attention=attention,
         evidence=evidence,
         allowed=allowed,
+        formation=formation or FormationSettings(enabled=False),
+        fault=fault,
     )
     opened = folder / "opened"  # ids of a later start must differ from those of an earlier one
     opened.write_bytes(opened.read_bytes() + b"." if opened.exists() else b".")

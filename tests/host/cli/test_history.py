@@ -9,6 +9,7 @@ import pytest
 
 from host.cli import history as module
 from host.cli.history import BATCH_EVENTS
+from host.models import SCRATCH
 from tests.host.cli.fakes import answering
 from tests.support.prompt import Prompt
 
@@ -67,6 +68,19 @@ def test_the_sessions_of_the_workspace_are_taken_in_once(prompt: Prompt, home: P
     assert imported(prompt, "--everywhere") == none | {"files": 1, "events": 4, "known": 1}
 
 
+@pytest.mark.promise("field-cases")
+def test_sessions_of_our_own_are_left_out(prompt: Prompt, home: Path, tmp_path: Path) -> None:
+    """Case own-sessions-are-ignored: what a command said when it was asked as a model is no conversation."""
+    scratch = module.paths().state / SCRATCH
+    written(home / "own.jsonl", 3, "own-1", scratch / "command" / "1")
+    written(home / "other.jsonl", 3, "other-1", tmp_path)
+
+    found = prompt.run("import", "--history", "--everywhere", "--dry-run", "--json")
+    report = json.loads(found.stdout)
+    assert (report["files"], report["own"]) == (1, 1)
+    assert "1 session file: a model that was asked by us" in prompt.run("import", "--history", "--everywhere").stdout
+
+
 def test_a_stopped_import_goes_on_where_it_was(
     prompt: Prompt, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +109,19 @@ def test_the_history_that_a_resumed_session_repeats_is_taken_in_once(prompt: Pro
     copied = imported(prompt, str(home / COPY), "--dry-run")["events"]
     both = imported(prompt, str(home))
     assert alone < both["events"] < alone + copied
+
+
+def test_the_other_workspaces_of_what_was_taken_in_are_named(prompt: Prompt, home: Path, tmp_path: Path) -> None:
+    written(home / "near.jsonl", 3, "near", tmp_path)
+    for number in range(4):
+        written(home / f"far-{number}.jsonl", 3, f"far-{number}", tmp_path.parent / f"there {number}")
+    said = prompt.run("import", "--history", "--everywhere").stdout.splitlines()
+    assert [line for line in said if "--workspace" in line] == [
+        f"  of another workspace: remora-pre list --workspace '{tmp_path.parent / f'there {number}'}'"
+        for number in range(3)
+    ]
+    assert said[-1] == "  and of 1 more."
+    assert "--workspace" not in prompt.run("import", "--history", "--everywhere").stdout
 
 
 def test_every_recorded_session_can_be_taken_in(prompt: Prompt, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from host.cli import mcp
 from host.cli.main import main
+from host.namespace import env
 
 
 @pytest.mark.parametrize(("options", "debug"), [([], False), (["--debug"], True)])
@@ -32,3 +33,15 @@ def test_a_person_at_a_terminal_is_told_what_it_waits_for_beside_the_protocol(mo
 
     assert done.stdout == ""
     assert done.stderr == "This waits for an MCP client. Agent products start it by themselves; Ctrl-C ends it.\n"
+
+
+@pytest.mark.promise("field-cases")
+def test_a_session_of_our_own_is_given_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case own-sessions-are-ignored: nothing is served, and no daemon is started."""
+    served: list[bool] = []
+    monkeypatch.setattr(mcp, "run", lambda *, debug: served.append(debug))
+    monkeypatch.setenv(env("internal"), "1")
+
+    done = CliRunner().invoke(main, ["mcp"])
+
+    assert (done.exit_code, done.output, served) == (0, "", [])

@@ -84,13 +84,29 @@ def test_status_says_how_far_the_index_is(monkeypatch: pytest.MonkeyPatch, index
     [
         ({"approvals": 0, "review": 0}, []),
         ({"approvals": 1, "review": 0}, ["1 procedure would have been shown and can do harm: remora-pre approve"]),
-        ({"approvals": 0, "review": 3}, ["3 items in the review queue: remora-pre review"]),
+        ({"approvals": 0, "review": 1}, ["1 item in the review queue: remora-pre review"]),
+        (
+            {"approvals": 0, "review": 3},
+            ["1 item in the review queue: remora-pre review", "2 items wait for review in other folders."],
+        ),
+        (
+            {"checkpoints": 1},
+            ["1 checkpoint waits here: ask your agent to run it, or see what there is: remora-pre checkpoint --list"],
+        ),
+        (
+            {"checkpoints": 3},
+            [
+                "1 checkpoint waits here: ask your agent to run it, or see what there is: remora-pre checkpoint --list",
+                "2 checkpoints wait in other folders.",
+            ],
+        ),
     ],
 )
 def test_status_says_what_waits_for_its_user(
     monkeypatch: pytest.MonkeyPatch, waiting: dict[str, int], said: list[str]
 ) -> None:
-    result, _, _ = run(monkeypatch, {"health": HEALTHY | {"waiting": waiting}}, "status")
+    here = {"formation.status": {"state": "ok", "waiting": 1}, "review.list": {"items": [], "total": 1}}
+    result, _, _ = run(monkeypatch, {"health": HEALTHY | {"waiting": waiting}} | here, "status")
 
     assert result.exit_code == 0
     assert [line for line in result.output.splitlines() if not line.startswith(("It", "  "))] == said
