@@ -236,7 +236,7 @@ async def open_parts(
             marks,
             standings.of,
             lambda: kept.lives.stages,
-            lambda key: formation.waits(key),
+            lambda key, session: formation.waits(key, session),
         )
         stage = Stage(library, ledger, rules, setup.policy, props)
         host = ProactiveMemoryHost(

@@ -22,6 +22,7 @@ from recall.providers import held_by
 MINUTE: Millis = 60_000
 PINS = 64  # that are looked at: far more than there is room for
 FOREVER: Millis = 2**53
+SESSIONS = 4_096  # of which it is known what waited when they began
 
 Judge = Callable[[Ranked, SessionRuntime, str, Millis], Awaitable[Verdict]]  # (records, for whom, version, now)
 
@@ -42,7 +43,7 @@ class Maintainer:
         self._props = props
         self._judge = judge
         self._known: WeakKeyDictionary[SessionRuntime, Known] = WeakKeyDictionary()
-        self._waiting: WeakKeyDictionary[SessionRuntime, int] = WeakKeyDictionary()
+        self._waiting: dict[str, int] = {}  # by session, as it was when it began
 
     async def of(self, runtime: SessionRuntime, now: Millis) -> Maintained | None:
         """What is in view in this session; None: that cannot be known now."""
@@ -72,13 +73,14 @@ class Maintainer:
         )
 
     def _waits(self, runtime: SessionRuntime) -> int:
-        """How many ranges waited when the session was first looked at, until none does: that another session ends is
-        no news to this one."""
-        waiting = self._props.waits(runtime.scope.workspace)
-        if not waiting:
-            self._waiting.pop(runtime, None)
-            return 0
-        return self._waiting.setdefault(runtime, waiting)
+        """How many ranges of other sessions waited when this one began, until none does. That another session ends
+        meanwhile is no news to it, nor is its own compaction; a conversation that goes on is told nothing of it."""
+        session = runtime.scope.session_id
+        waiting = self._props.waits(runtime.scope.workspace, session)
+        first = self._waiting.setdefault(session, 0 if runtime.goes_on else waiting)
+        while len(self._waiting) > SESSIONS:
+            del self._waiting[next(iter(self._waiting))]
+        return first if waiting else 0
 
     async def _records(self, runtime: SessionRuntime, now: Millis) -> Sequence[Candidate] | None:
         """The records that may be in view, pinned ones first; in an order that neither time nor use changes."""

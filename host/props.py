@@ -22,7 +22,7 @@ def _no_uses(memory_id: str) -> Uses | None:
 class Props:
     """Made by the composition root. `uses`: what the evidence of a memory comes to, None where there is none;
     `stages`: how far procedures have come, as far as any was written down; `waits`: ranges of a workspace that wait to
-    be noted."""
+    be noted, but for those of a session."""
 
     clock: Clock
     key: bytes
@@ -31,7 +31,7 @@ class Props:
     marks: Marks
     uses: Callable[[str], Uses | None] = _no_uses
     stages: Callable[[], Mapping[str, Stage]] = lambda: NO_STAGES
-    waits: Callable[[str], int] = lambda workspace: 0
+    waits: Callable[[str, str], int] = lambda workspace, session: 0
 
     def used(self, memory_ids: Iterable[str]) -> dict[str, float]:
         """How much each of these has helped so far, where it has."""

@@ -87,7 +87,8 @@ class SessionRuntime:
         self.window_no = self.step = self.turn = 0
         self.gate = GateState()
         self.attention = Attention.NORMAL  # of its workspace, when an event was heard last
-        self.disposed = self.forsaken = False  # its session ended; it is not the session's runtime any more
+        # its session ended; it is not the session's runtime any more; its conversation began elsewhere
+        self.disposed = self.forsaken = self.goes_on = False
         self.incognito = self.muted = False
         self.boundary: str | None = None  # the packet that goes into the coming request
         self.last_delivery_step: int | None = None
@@ -156,6 +157,7 @@ class SessionRuntime:
     def _new_window(self, source: str) -> None:
         """A new context window: what was shown is gone from the agent's sight (resume and fork replay it)."""
         self.disposed = False
+        self.goes_on = self.goes_on or source in ("resume", "fork")
         if source in ("resume", "fork") or (source == "compact" and self._fresh):
             return
         self._fresh = True

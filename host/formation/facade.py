@@ -4,7 +4,6 @@ Whatever happens to governance.db, a boundary raises nothing: a range that has n
 """
 
 import sqlite3
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -74,7 +73,7 @@ class Formation:
     )
     driver: ModelDriver | None = None  # None: the running agent is the model, or the configured one cannot be made
     driver_problem: str = ""
-    _waits: dict[str, int] = field(default_factory=dict)  # by workspace
+    _waits: dict[str, list[str]] = field(default_factory=dict)  # sessions of the ranges, by workspace
 
     # ------------------------------------------------------------------ state
 
@@ -267,9 +266,11 @@ class Formation:
         """Ranges whose boundary was reached and which nobody formed, oldest first. Raises StateFault."""
         return await self.database.read(lambda connection: jobs.waiting(connection, IDLE_REASONS, workspace_key))
 
-    def waits(self, workspace_key: str) -> int:
-        """How many ranges of that workspace ("": of all) wait for the running agent, as they were counted last."""
-        return self._waits.get(workspace_key, 0) if workspace_key else sum(self._waits.values())
+    def waits(self, workspace_key: str, but_session: str = "") -> int:
+        """How many ranges of that workspace ("": of all) wait for the running agent, as they were counted last; without
+        those of a session."""
+        counted = [self._waits.get(workspace_key, [])] if workspace_key else self._waits.values()
+        return sum(session != but_session for sessions in counted for session in sessions)
 
     async def recount(self) -> None:
         """Count them again: a range was formed, or waits now. Raises nothing: what cannot be counted is as it was."""
@@ -278,7 +279,10 @@ class Formation:
             found = await self.waiting()
         except (sqlite3.Error, StateFault):
             return
-        self._waits = dict(Counter(one.workspace_key for one in found if one.reason == policy.NO_DRIVER))
+        self._waits = {}
+        for one in found:
+            if one.reason == policy.NO_DRIVER:
+                self._waits.setdefault(one.workspace_key, []).append(one.session_id)
 
     async def jobs(self) -> tuple[Job, ...]:
         """Jobs that wait, run or failed, oldest first. Raises StateFault."""

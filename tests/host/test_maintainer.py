@@ -182,8 +182,8 @@ class Counted:
     def __init__(self) -> None:
         self.waiting = 0
 
-    def __call__(self, workspace_key: str) -> int:
-        assert workspace_key
+    def __call__(self, workspace_key: str, session_id: str) -> int:
+        assert workspace_key and session_id
         return self.waiting
 
 
@@ -195,13 +195,18 @@ def counted(world: World) -> Counted:
     return made
 
 
-async def test_checkpoints_that_wait_are_in_view_from_the_next_look(world: World, counted: Counted) -> None:
-    assert await titles(world) == []
+async def test_checkpoints_that_wait_when_a_session_begins_are_in_view(world: World, counted: Counted) -> None:
     counted.waiting = 2
     (line,) = await titles(world)
     assert line.startswith("2 checkpoints wait")
     await world.remember(BRITISH, pinned=True)
     assert [one[:13] for one in await titles(world)] == ["2 checkpoints", BRITISH[:13]]
+
+
+async def test_that_some_wait_later_is_no_news_to_a_session(world: World, counted: Counted) -> None:
+    assert await titles(world) == []
+    counted.waiting = 2
+    assert await titles(world) == []
 
 
 async def test_that_more_wait_is_no_news_to_a_session_and_that_none_does_is(world: World, counted: Counted) -> None:
@@ -211,6 +216,9 @@ async def test_that_more_wait_is_no_news_to_a_session_and_that_none_does_is(worl
     assert await titles(world) == [first]
     counted.waiting = 0
     assert await titles(world) == []
-    counted.waiting = 3
-    (again,) = await titles(world)
-    assert again.startswith("3 checkpoints wait")
+
+
+async def test_a_conversation_that_goes_on_is_told_of_none(world: World, counted: Counted) -> None:
+    counted.waiting = 2
+    await world.feed(a_start("resume"))
+    assert await titles(world) == []
