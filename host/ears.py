@@ -21,6 +21,7 @@ from recall.contracts import EventEnvelope, EventPayload, EventType, Millis
 
 TAIL_BACK = 256 * 1024
 FORK_BACK = 4 * 1024 * 1024  # a fork's transcript begins with its parent's: what that was given stands in it
+COPY_LOOKS, COPY_SECONDS = 10, 0.02  # before the end of a fork's first step: a host copies the conversation late
 TAILS_KEPT = 256
 NEVER = 2**53  # epoch ms: nothing of a transcript is told, and what it shows is heard
 SLACK_MS = 10_000
@@ -37,6 +38,7 @@ class Ear:
     overhearing: Overhears
     tail: Tail | None = None
     fork: bool = False
+    copied: bool = False  # a fork's transcript was seen: its host writes it some time after the first hooks
     parent: str = ""  # the session that it goes on from, as was told
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -80,6 +82,12 @@ class Ears:
                 ear.tail = await asyncio.to_thread(begin, heard.transcript, back)
             before = ear.tail
             lines, ear.tail = await asyncio.to_thread(advance, before)
+            for _ in range(COPY_LOOKS if ear.fork and not ear.copied and heard.ends_step else 0):
+                if lines:  # what the fork's parent was given stands in it
+                    break
+                await asyncio.sleep(COPY_SECONDS)
+                lines, ear.tail = await asyncio.to_thread(advance, before)
+            ear.copied = ear.copied or bool(lines)
             told = ear.overhearing.hear(lines)
             earlier = await asyncio.to_thread(_shown_before, host, heard, told.parent) if told.parent and first else ()
 
