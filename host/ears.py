@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from host.contracts import Heard
+from host.contracts import Heard, Surface
 from host.parts import Parts
 from host.runtime import MAIN_AGENT
 from host.transcripts import APART, CATCHING_UP, OVERHEARERS, PARENTS, Overhears
@@ -82,7 +82,7 @@ class Ears:
                 ear.tail = await asyncio.to_thread(begin, heard.transcript, back)
             before = ear.tail
             lines, ear.tail = await asyncio.to_thread(advance, before)
-            for _ in range(COPY_LOOKS if ear.fork and not ear.copied and heard.ends_step else 0):
+            for _ in range(COPY_LOOKS if ear.fork and not ear.copied and heard.surface is Surface.POST_TOOL else 0):
                 if lines:  # what the fork's parent was given stands in it
                     break
                 await asyncio.sleep(COPY_SECONDS)

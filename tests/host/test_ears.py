@@ -126,6 +126,29 @@ async def test_a_fork_begins_with_what_its_parent_was_given(claude: ClaudeCode, 
     assert await settled(claude.world) == ["claimed", "delivered"]
 
 
+async def test_a_fork_whose_transcript_is_copied_late_is_waited_for_at_its_first_step(
+    claude: ClaudeCode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await claude.fails(FAILURE)
+    given = await claude.given("PostToolBatch")
+    fork = ClaudeCode(claude.world, "cc-2", claude.hooks)
+    await fork.hook("SessionStart", source="fork")
+    await fork.fails(FAILURE)
+    begun, looks = module.advance, list[object]()
+
+    def copied_meanwhile(tail: module.Tail) -> object:
+        found = begun(tail)
+        if not looks:
+            fork.puts_before_the_model(given)
+        looks.append(found)
+        return found
+
+    monkeypatch.setattr(module, "advance", copied_meanwhile)
+
+    assert given and await fork.given("PostToolBatch") == ""
+    assert len(looks) == 2
+
+
 async def test_a_fork_whose_parent_was_compacted_is_given_what_that_wiped(claude: ClaudeCode) -> None:
     await claude.fails(FAILURE)
     given = await claude.given("PostToolBatch")
