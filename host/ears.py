@@ -22,6 +22,7 @@ from recall.contracts import EventEnvelope, EventPayload, EventType, Millis
 TAIL_BACK = 256 * 1024
 FORK_BACK = 4 * 1024 * 1024  # a fork's transcript begins with its parent's: what that was given stands in it
 COPY_LOOKS, COPY_SECONDS = 10, 0.02  # before the end of a fork's first step: a host copies the conversation late
+SPEECH = b'"message":'  # what a line of conversation has
 TAILS_KEPT = 256
 NEVER = 2**53  # epoch ms: nothing of a transcript is told, and what it shows is heard
 SLACK_MS = 10_000
@@ -38,9 +39,14 @@ class Ear:
     overhearing: Overhears
     tail: Tail | None = None
     fork: bool = False
-    copied: bool = False  # a fork's transcript was seen: its host writes it some time after the first hooks
+    copied: bool = False  # a fork's parent's words were seen: its host writes lines of its own before these
     parent: str = ""  # the session that it goes on from, as was told
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+def _spoken(lines: Sequence[bytes]) -> bool:
+    """Whether the conversation is among these lines, and not just what a host notes of hooks and queues before it."""
+    return any(SPEECH in line for line in lines)
 
 
 def _nothing() -> None:
@@ -56,6 +62,7 @@ class Told:
     envelopes: Sequence[EventEnvelope] = ()
     shown: Sequence[str] = ()
     foreign: bool = False
+    unread: bool = False  # a fork whose parent's conversation is not there yet: what that was given is not known
     unheard: Callable[[], None] = _nothing
 
 
@@ -82,12 +89,13 @@ class Ears:
                 ear.tail = await asyncio.to_thread(begin, heard.transcript, back)
             before = ear.tail
             lines, ear.tail = await asyncio.to_thread(advance, before)
-            for _ in range(COPY_LOOKS if ear.fork and not ear.copied and heard.surface is Surface.POST_TOOL else 0):
-                if lines:  # what the fork's parent was given stands in it
+            ear.copied = ear.copied or not ear.fork or _spoken(lines)
+            for _ in range(COPY_LOOKS if heard.surface is Surface.POST_TOOL else 0):
+                if ear.copied:
                     break
                 await asyncio.sleep(COPY_SECONDS)
                 lines, ear.tail = await asyncio.to_thread(advance, before)
-            ear.copied = ear.copied or bool(lines)
+                ear.copied = _spoken(lines)  # what the fork's parent was given stands in it
             told = ear.overhearing.hear(lines)
             earlier = await asyncio.to_thread(_shown_before, host, heard, told.parent) if told.parent and first else ()
 
@@ -101,6 +109,7 @@ class Ears:
                 envelopes=(*self._descent(ear, told.parent, heard, workspace), *told.envelopes),
                 shown=(*earlier, *told.shown),
                 foreign=first or ear.fork,
+                unread=not ear.copied,
                 unheard=unheard,
             )
 

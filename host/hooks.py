@@ -117,6 +117,8 @@ class Hooks:
         envelopes = (*told.envelopes, *self._spoken(heard, host, client, workspace), *own)
         if heard.surface is Surface.POST_TOOL and heard.ends_step:
             envelopes = (*envelopes, self._step_end(heard, workspace))
+        if told.unread and heard.surface is Surface.POST_TOOL:
+            heard = msgspec.structs.replace(heard, surface=None)  # a step later is better than told twice
         runtime = self._parts.sessions.known(heard.session_id, heard.agent_id)
         if envelopes:
             try:

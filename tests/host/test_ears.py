@@ -11,6 +11,7 @@ from tests.support.claude_code import ClaudeCode
 from tests.support.world import FAILURE, LESSON, World
 
 PROMPT = {"prompt": "Good morning, please go on where we stopped."}
+SAID = {"type": "user", "message": {"role": "user", "content": "Good morning"}}
 
 
 @pytest.fixture
@@ -114,9 +115,11 @@ async def test_a_fork_begins_with_what_its_parent_was_given(claude: ClaudeCode, 
     given = await claude.given("PostToolBatch")
     fork = ClaudeCode(claude.world, "cc-2", claude.hooks)
     if written == "before":
+        fork.writes(SAID)
         fork.puts_before_the_model(given)
     await fork.hook("SessionStart", source="fork")
     if written == "after":
+        fork.writes(SAID)
         fork.puts_before_the_model(given)
     await fork.hook("UserPromptSubmit", **PROMPT)
 
@@ -136,9 +139,12 @@ async def test_a_fork_whose_transcript_is_copied_late_is_waited_for_at_its_first
     await fork.fails(FAILURE)
     begun, looks = module.advance, list[object]()
 
+    fork.writes({"type": "queue-operation", "operation": "enqueue"})  # what the host notes before the conversation
+
     def copied_meanwhile(tail: module.Tail) -> object:
         found = begun(tail)
         if not looks:
+            fork.writes(SAID)
             fork.puts_before_the_model(given)
         looks.append(found)
         return found
@@ -149,10 +155,25 @@ async def test_a_fork_whose_transcript_is_copied_late_is_waited_for_at_its_first
     assert len(looks) == 2
 
 
+async def test_a_fork_whose_conversation_is_not_there_in_time_is_given_nothing_at_that_step(
+    claude: ClaudeCode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "COPY_LOOKS", 1)
+    fork = ClaudeCode(claude.world, "cc-2", claude.hooks)
+    await fork.hook("SessionStart", source="fork")
+    await fork.fails(FAILURE)
+    unread = await fork.given("PostToolBatch")
+    fork.writes(SAID)
+
+    assert unread == ""
+    assert "pg-fixture" in await fork.given("PostToolBatch")
+
+
 async def test_a_fork_whose_parent_was_compacted_is_given_what_that_wiped(claude: ClaudeCode) -> None:
     await claude.fails(FAILURE)
     given = await claude.given("PostToolBatch")
     fork = ClaudeCode(claude.world, "cc-2", claude.hooks)
+    fork.writes(SAID)
     fork.puts_before_the_model(given)
     fork.writes({"type": "system", "subtype": "compact_boundary"})
     await fork.hook("SessionStart", source="fork")
