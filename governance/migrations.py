@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 _TABLES = ("audit", "evidence")
-_QUEUE = ("queue_001.sql", "episodes_002.sql", "formation_003.sql")
+_QUEUE = ("queue_001.sql", "episodes_002.sql", "formation_003.sql", "team_004.sql")
 
 
 def schema(version: int = 1) -> str:

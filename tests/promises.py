@@ -6,6 +6,7 @@ The invariants come first; docs/explanation/architecture.md states them and name
 
 from tests.support.promise import Promise
 from tests.support.promised_formation import FORMATION
+from tests.support.promised_team import TEAM
 
 INVARIANTS = (
     Promise(
@@ -383,4 +384,4 @@ HOSTS = (
     ),
 )
 
-PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION, *GOVERNANCE, *HOSTS, *FORMATION)
+PROMISES = (*INVARIANTS, *MAIN_JOB, *MEMORY, *DECISION, *GOVERNANCE, *HOSTS, *FORMATION, *TEAM)

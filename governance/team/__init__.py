@@ -1,0 +1,1 @@
+"""Team workflow: memories that a repository keeps (team.md). Recall, stage, review, prepare, promote, synthesize."""
