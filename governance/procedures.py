@@ -48,7 +48,8 @@ class LifePolicy(Frozen, frozen=True, kw_only=True):
 
 class Procedure(Frozen, frozen=True, kw_only=True):
     """What is known of one besides its evidence. `by_person`: a person wrote or kept it; `corrected`: somebody said
-    that it is wrong, and no person has looked at it since; `used_at`: when it was last used, kept or written."""
+    that it is wrong, and no person has looked at it since; `used_at`: when it was last used, kept or written.
+    `promoted`: a team's own; its people read it when it was promoted, so evidence alone takes it further."""
 
     stage: Stage
     by_person: bool
@@ -58,6 +59,7 @@ class Procedure(Frozen, frozen=True, kw_only=True):
     corrected: bool
     approved: bool
     used_at: Millis
+    promoted: bool = False
 
 
 class Move(Frozen, frozen=True, kw_only=True):
@@ -120,12 +122,15 @@ def written_risk(kind: MemoryKind, text: str, said: Risk = Risk.LOW) -> Risk:
     return risk_of(text, said) if kind is MemoryKind.PROCEDURAL else said
 
 
-def stage_of(stages: Mapping[str, Stage], memory_id: str, origin: Origin) -> Stage:
-    """Where a procedure stands: as written down, else as its origin says: what a person wrote or kept is active."""
+def stage_of(stages: Mapping[str, Stage], memory_id: str, origin: Origin, *, promoted: bool = False) -> Stage:
+    """Where a procedure stands: as written down, else as its origin says: what a person wrote or kept is active. One
+    that a team promoted was read by somebody, and tried by nobody here: it begins as a candidate."""
     known = stages.get(memory_id)
     if known is not None:
         return known
-    return Stage.ACTIVE if by_person(origin) else Stage.OBSERVED
+    if not by_person(origin):
+        return Stage.OBSERVED
+    return Stage.CANDIDATE if promoted else Stage.ACTIVE
 
 
 def by_person(origin: Origin) -> bool:
@@ -158,6 +163,10 @@ def judge(procedure: Procedure, standing: Standing, policy: LifePolicy, now: Mil
             if lacking is None and not procedure.criteria:
                 lacking = Why.NO_SUCCESS_CRITERIA
             return Hold(why=lacking) if lacking is not None else Move(to=Stage.CANDIDATE, why=Why.EVIDENCE)
+        case Stage.CANDIDATE if procedure.promoted:
+            if lacking is None and not procedure.criteria:
+                lacking = Why.NO_SUCCESS_CRITERIA
+            return Hold(why=lacking) if lacking is not None else Move(to=Stage.VALIDATED, why=Why.EVIDENCE)
         case Stage.CANDIDATE:
             return Hold(why=Why.WAITS_FOR_REVIEW) if lacking is None else Move(to=Stage.OBSERVED, why=lacking)
         case Stage.VALIDATED:

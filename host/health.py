@@ -10,13 +10,22 @@ from host.capability import version_of
 from host.connection import Shell
 from host.memory_upkeep import IndexProgress, progress
 from host.parts import Parts
+from host.team.trusting import trusting_of
 from recall.associate import resting
 from recall.contracts import Frozen
 from recall.engine import EngineState, EngineStatus
 from recall.library import LibraryStatus, Reported
 
 PROBLEMS_TOLD = 20  # of the memory files
+UNASKED_TOLD = 20  # repositories
 ENGINE = "engine"
+
+
+class Unasked(Frozen, frozen=True, kw_only=True):
+    """A repository with memory of which nobody was asked whether it is trusted: until then it is shown as hints."""
+
+    repository: str
+    records: int
 
 
 class MemoryHealth(Frozen, frozen=True, kw_only=True):
@@ -27,6 +36,7 @@ class MemoryHealth(Frozen, frozen=True, kw_only=True):
     problem_count: int
     problems: tuple[Reported, ...]
     missing: tuple[str, ...]
+    unasked: tuple[Unasked, ...] = ()
 
 
 class Waiting(Frozen, frozen=True, kw_only=True):
@@ -87,6 +97,10 @@ async def health(parts: Parts, shell: Shell) -> Health:
         problem_count=len(library.findings),
         problems=library.findings[:PROBLEMS_TOLD],
         missing=library.missing,
+        unasked=tuple(
+            Unasked(repository=top, records=count)
+            for top, count in sorted((await trusting_of(parts).untold()).items())[:UNASKED_TOLD]
+        ),
     )
     data = str(parts.roots.data)
     return Health(

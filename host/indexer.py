@@ -13,14 +13,17 @@ from recall.entries import Guard
 from recall.reader import answer
 
 NICER = 5  # an agent's own work comes first
+Asked = Callable[[str, str], bool]
 COMMAND = (sys.executable, "-P", "-m", "host.indexer")
 
 
-def guard(admits: Callable[[str, str], bool] | None = None) -> Guard:
+def guard(admits: Asked | None = None, vouches: Asked | None = None) -> Guard:
     """Which texts are kept out of passes, and what of a text no index holds: the same in both processes. `admits`: what
-    a person let through, by memory id and record digest; asked where the index is written, and that is the daemon."""
+    a person let through, by memory id and record digest; `vouches`: files that we wrote, by workspace key and digest.
+    Both are asked where the index is written, and that is the daemon."""
     kept_out = Guard(SCREEN, is_instruction_like, clean=_clean)
-    return replace(kept_out, admits=admits) if admits else kept_out
+    kept_out = replace(kept_out, admits=admits) if admits else kept_out
+    return replace(kept_out, vouches=vouches) if vouches else kept_out
 
 
 def _clean(text: str) -> str:

@@ -23,6 +23,7 @@ from host.database import SqliteDatabase, open_database
 from host.errors import StoreFault
 from host.history import number, put_number
 from host.namespace import GOVERNANCE_FILE, VECTORS_FILE
+from host.trusted import Trust, load_trust
 from recall.contracts import Database
 
 T = TypeVar("T")
@@ -183,6 +184,12 @@ class Kept:
     database: KeptDatabase
     queue: Queue
     lives: Lives
+    trust: Trust
+
+    async def reload(self) -> None:
+        """Read again what is held in memory: the file was made anew, or is back."""
+        await self.lives.reload()
+        await self.trust.read()
 
 
 def files_of(database: Path, governance: Path | None, index: Path) -> dict[str, Path]:
@@ -202,4 +209,5 @@ async def open_governance(path: Path, key: bytes, main: Database) -> AsyncIterat
     async with open_kept(path, queue_steps(), expected=known) as database:
         if not known and not database.problem:
             await put_number(main, GOVERNANCE_FILE, 1)  # from now on it is missing when it is not there
-        yield Kept(database=database, queue=Queue(database, key), lives=await load_lives(database))
+        lives, trust = await load_lives(database), await load_trust(database)
+        yield Kept(database=database, queue=Queue(database, key), lives=lives, trust=trust)

@@ -124,7 +124,7 @@ class Lifecycle:
             step = judge(self._procedure(record, digest, uses), uses, self._policy, self._parts.clock.now())
             if isinstance(step, Hold):
                 break
-            if step.to is Stage.CANDIDATE:
+            if step.to is Stage.CANDIDATE and not _reviewed_by_team(record):
                 await self._propose(record, VALIDATED)
             if step.to is Stage.OBSERVED:
                 await self._parts.queue.supersede(record.memory_id, TARGETS, step.why, self._parts.clock.now())
@@ -160,13 +160,14 @@ class Lifecycle:
         used = (record.created_at, 0 if life is None else life.since, uses.last_used_at or 0)
         return Procedure(
             stage=self.stage(record),
-            by_person=by_person(record.origin),
+            by_person=by_person(record.origin) and not record.promoted,
             risk=risk_of(record.text, record.risk_level),
             criteria=bool(criteria(record.text)),
             pinned=record.pinned,
             corrected=self._corrected(record),
             approved=self._approved(record, digest),
             used_at=max(used),
+            promoted=_reviewed_by_team(record),
         )
 
     def _standing(self, record: MemoryRecord) -> Standing:
@@ -174,13 +175,18 @@ class Lifecycle:
 
     def stage(self, record: MemoryRecord) -> Stage:
         """Where a procedure stands."""
-        return stage_of(self._parts.lives.stages, record.memory_id, record.origin)
+        return stage_of(self._parts.lives.stages, record.memory_id, record.origin, promoted=record.promoted)
 
     def _corrected(self, record: MemoryRecord) -> bool:
         return Flag.CORRECTED in self._parts.marks.shown(record, self._parts.clock.now()).flags
 
     def _approved(self, record: MemoryRecord, digest: str) -> bool:
         return self._parts.marks.approved.get(record.memory_id) == digest
+
+
+def _reviewed_by_team(record: MemoryRecord) -> bool:
+    """Whether it is an entry that was read when it was promoted: nobody is asked once more."""
+    return record.promoted and by_person(record.origin)
 
 
 def of_memory(record: MemoryRecord, flag: ItemFlag, cause: str, now: Millis) -> QueueItem:

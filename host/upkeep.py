@@ -5,6 +5,7 @@ import sqlite3
 
 from governance.formation.errors import StateFault
 from host.parts import Parts
+from host.team.trusting import trusting_of
 
 IDLE_MS = 30 * 60_000
 ROUND_SECONDS = 60.0
@@ -36,6 +37,8 @@ async def rest(parts: Parts) -> None:
     now = parts.clock.now()
     if parts.kept.problem and await parts.kept.again():  # it is back, or nobody holds it any more
         await parts.lives.reload()
+        await parts.trust.read()
+        await trusting_of(parts).settle()
         await parts.formation.recount()
     for runtime in parts.sessions.idle_since(now - IDLE_MS):
         parts.sessions.endings.ended(runtime.scope.session_id)
@@ -48,6 +51,7 @@ async def rest(parts: Parts) -> None:
 async def settle(parts: Parts) -> None:
     """Finish what a crash left half applied, before anybody decides about more; and note since when formation is on."""
     await parts.boundaries.begun(parts.clock.now())
+    await trusting_of(parts).settle()
     if parts.formation.problem():
         return
     try:

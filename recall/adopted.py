@@ -7,10 +7,10 @@ somebody asks again. Its records stay, and what concerns them is looked up here 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from recall.contracts import Origin
 from recall.documents import SUFFIXES, Document, read, stamp
 from recall.entries import Place, Root
 from recall.files import parse
+from recall.intake import emptied
 
 DAY_SECONDS, HOUR_SECONDS = 86_400.0, 3_600.0
 Asked = dict[str, set[str] | None]  # root -> relative paths of files; None: all of it
@@ -75,11 +75,14 @@ class Adopted:
         return asked
 
     def changed(self, seen: Iterable[tuple[str, str, str]]) -> Asked:
-        """Of (root, relative path, stamp), the files that may have changed; a root that is missing changes nothing."""
+        """Of (root, relative path, stamp), the files that may have changed; a root that is missing changes nothing,
+        unless its repository is there without it."""
         found: Asked = {}
         for path, relative, before in seen:
             root = self._roots.get(path)
-            if root is not None and os.path.isdir(root[1].folder) and stamp(root[1].folder, relative) != before:
+            if root is None or stamp(root[1].folder, relative) == before:
+                continue
+            if os.path.isdir(root[1].folder) or emptied(root[1]):
                 add(found, {path: {relative}})
         return found
 
@@ -89,7 +92,7 @@ class Adopted:
         if found is None:
             return {}
         root, place = self._roots[found[0]]
-        document = read(place.folder, found[1], alone=root.origin is Origin.IMPORTED)
+        document = read(place.folder, found[1], alone=root.shared)
         if not isinstance(document, Document):
             return {}
         parsed = parse(document.data, place.home(root, found[1]))
@@ -100,6 +103,15 @@ class Adopted:
         a file, and the watch would stay with the old one."""
         places = [self._roots[path][1] for path in list(self._asked)]
         return frozenset(place.folder for place in places if place.file is None and os.path.isdir(place.folder))
+
+    def looks(self, path: str, *, whole: bool) -> None:
+        """A root is about to be looked at: what a tick sees otherwise from now on is news, though none came in between.
+        Of a folder that is gone only a look at all of it settles that."""
+        found = self._roots.get(path)
+        if found is not None and path in self._asked:
+            now = _state(found[1])
+            if whole or now is not None:
+                self._ticked[path] = now
 
     def by_tick(self) -> list[str]:
         """Roots that no notification tells of, single files and missing folders, and that are not as they were."""

@@ -182,6 +182,7 @@ class Catalogue:
                 for path, names in asked.items():
                     found = self.adopted.get(path)
                     if found is not None:
+                        await asyncio.to_thread(self.adopted.looks, path, whole=names is None)
                         await self._sync.root(*found, names)
         except sqlite3.DatabaseError as error:
             if not self.health.note(error):

@@ -5,14 +5,25 @@ costs the analysis of one record.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from recall.analyzer import terms
 from recall.canonical import bytes_digest
-from recall.contracts import Flag, Frozen, MemoryRecord, Millis, Origin, RecordState, ScopeRef, Status, consolidated
+from recall.contracts import (
+    SHARED,
+    Flag,
+    Frozen,
+    MemoryRecord,
+    Millis,
+    Origin,
+    RecordState,
+    ScopeRef,
+    Status,
+    consolidated,
+)
 from recall.documents import Document, Unreadable
 from recall.files import FileRecord, Finding, parse
 from recall.markers import FileHome
@@ -23,7 +34,7 @@ SEARCHED, ASIDE = 1, 2  # what `eligible` says of a record that may be proposed:
 DOCUMENTS, DOCUMENT_FOLDERS = ("persona.md", "doctrine.md"), ("scenes/", "skills/")  # formation.md 3
 KEPT_OUT = frozenset({Flag.QUARANTINED, Flag.RECHECK, Flag.CORRECTED})
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(MemoryRecord).decode
+unpack = msgspec.msgpack.Decoder(MemoryRecord).decode
 
 Span = tuple[int, int, int, int]  # line start, line end, byte start, byte end
 
@@ -55,7 +66,7 @@ class Root(Frozen, frozen=True, kw_only=True):
 
     `writable`: ours to write (`remember`, `forget`). `inside`: a folder that the root, its symlinks resolved, must not
     leave — a repository's memory folder could be a link into someone else's. `provider`: the agent product whose own
-    files these are (`recall.providers`).
+    files these are (`recall.providers`). `origin`: of its records; reviewed for a repository that the user trusts.
     """
 
     path: str
@@ -64,6 +75,11 @@ class Root(Frozen, frozen=True, kw_only=True):
     writable: bool = False
     inside: str = ""
     provider: str = ""
+
+    @property
+    def shared(self) -> bool:
+        """Whether others write into it, too: what lies there could be anybody's."""
+        return self.origin in SHARED
 
 
 class Place(Frozen, frozen=True, kw_only=True):
@@ -122,6 +138,7 @@ class FileChange(msgspec.Struct, frozen=True):
     moved: tuple[tuple[int, Span], ...] = ()  # (row, where it stands now)
     dropped: tuple[int, ...] = ()
     seen: tuple[int, ...] | None = None
+    vouched: tuple[Entry, ...] = ()  # `added`, as they are when somebody vouches for the file: see Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +146,14 @@ class Guard:
     """Which texts are never proposed to a pass, and by which rules (`id`): supplied by the composition root, for the
     screen lives above us. A poisoned record must not take the place of a good one. `admits`: a record, by its id and
     digest, that a person let through all the same. `clean`: a text as the index may hold it: what a file says that is
-    no memory (a password) stays in the file."""
+    no memory (a password) stays in the file. `vouches`: a file, by workspace key and digest, was written by us after a
+    person's yes, so that its record is reviewed in a repository that nobody trusts."""
 
     id: str = "open"
     keeps_out: Callable[[str], bool] = lambda text: False
     admits: Callable[[str, str], bool] = lambda memory_id, digest: False
     clean: Callable[[str], str] = lambda text: text
+    vouches: Callable[[str, str], bool] = lambda workspace, digest: False
 
 
 OPEN = Guard()
@@ -148,14 +167,16 @@ def changed(
     if isinstance(found, Unreadable):
         return FileChange(home.relative, "", stamp, refused=found.reason, dropped=everything, seen=everything)
     parsed = parse(found.data, home)
+    whole = parsed.digest if home.promoted else ""  # any byte of an entry's file tells whether it is what we wrote
     added: list[Entry] = []
     moved: list[tuple[int, Span]] = []
     kept: set[int] = set()
     for one in parsed.records:
         record = _cleaned(one.record, guard)
         before = known.get(record.memory_id)
-        if before is None or before.mark != _mark(_pack(record)):
-            added.append(entry(record, one.locator.record_digest, _span(one), guard))
+        if before is None or before.mark != _mark(_pack(record), whole):
+            fresh = entry(record, one.locator.record_digest, _span(one), guard)
+            added.append(msgspec.structs.replace(fresh, mark=_mark(fresh.body, whole)) if whole else fresh)
             continue
         kept.add(before.row)
         if before.span != _span(one):
@@ -170,6 +191,20 @@ def changed(
         moved=tuple(moved),
         dropped=tuple(row for row in everything if row not in kept),
         seen=everything,
+        vouched=_reviewed(found.data, home, added, guard) if added and home.promoted else (),
+    )
+
+
+def _reviewed(data: bytes, home: FileHome, added: Sequence[Entry], guard: Guard) -> tuple[Entry, ...]:
+    """An entry's record as it is in a repository that is trusted; under its own mark, for what is compared is the
+    file."""
+    if home.origin is Origin.REVIEWED:
+        return ()
+    trusted = parse(data, msgspec.structs.replace(home, origin=Origin.REVIEWED))
+    records = [_cleaned(one.record, guard) for one in trusted.records]
+    return tuple(
+        msgspec.structs.replace(one, body=_pack(record), priority=record.priority)
+        for one, record in zip(added, records, strict=True)
     )
 
 
@@ -216,13 +251,16 @@ def _eligible(record: MemoryRecord, guard: Guard) -> int:
     weighed by."""
     if record.status is not Status.ACTIVE or not KEPT_OUT.isdisjoint(record.flags):
         return 0
-    if guard.keeps_out(f"{record.title or ''}\n{record.text}"):
+    if guard.keeps_out("\n".join([record.title or "", record.text, *record.tags])):
         return 0
     return ASIDE if consolidated(record) else SEARCHED
 
 
 def admitted(change: FileChange, guard: Guard) -> FileChange:
-    """The change with what a person let through: asked where the index is written, whoever read the file."""
+    """The change with what a person let through, or said yes to: asked where the index is written, whoever read the
+    file."""
+    if change.vouched and guard.vouches(change.vouched[0].scope.key, change.digest):
+        change = msgspec.structs.replace(change, added=change.vouched)
     if not any(not one.eligible and guard.admits(one.memory_id, one.digest) for one in change.added):
         return change
     return msgspec.structs.replace(change, added=tuple(_admitted(one, guard) for one in change.added))
@@ -231,7 +269,7 @@ def admitted(change: FileChange, guard: Guard) -> FileChange:
 def _admitted(one: Entry, guard: Guard) -> Entry:
     if one.eligible or not guard.admits(one.memory_id, one.digest):
         return one
-    record = _unpack(one.body)
+    record = unpack(one.body)
     flags = tuple(flag for flag in record.flags if flag is not Flag.QUARANTINED)
     return msgspec.structs.replace(one, eligible=_eligible(msgspec.structs.replace(record, flags=flags), OPEN))
 
@@ -240,8 +278,8 @@ def _count(one: tuple[str, int]) -> int:
     return -one[1]
 
 
-def _mark(body: bytes) -> str:
-    return bytes_digest(body)[:32]
+def _mark(body: bytes, whole: str = "") -> str:
+    return bytes_digest(body + whole.encode())[:32]
 
 
 def _span(one: FileRecord) -> Span:

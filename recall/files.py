@@ -1,9 +1,9 @@
 """M-06: memory files as data. Markdown bytes -> records with exact byte ranges, and edits of bytes. Pure.
 
 A record begins at a marker line (`recall.markers`) and runs to the next marker or the end of the file, blank lines
-trimmed. A file without markers is *legacy*: split at ATX headings, read-only. Everything doubtful fails closed for the
-record concerned (or the file, where it cannot be known which) and is reported as a `Finding`; nothing is renumbered
-(invariant 3).
+trimmed. A file without markers is *legacy*: split at ATX headings, read-only. An entry of a repository is one record
+with a strict front matter (`recall.team_entry`). Everything doubtful fails closed for the record concerned (or the
+file, where it cannot be known which) and is reported as a `Finding`; nothing is renumbered (invariant 3).
 
 Line ends are CRLF, LF or CR, mixed as they come. A byte-order mark is tolerated and left alone; none is ever added.
 """
@@ -32,6 +32,9 @@ from recall.lines import (
     landmarks,
 )
 from recall.markers import FileHome, Malformed, read_marker
+from recall.promoted import record_of
+from recall.team_entry import parse as read_entry
+from recall.team_front import EntryFault
 
 LARGEST = 5 * 1024 * 1024
 MOST_RECORDS = 10_000  # of one file: a repository may hold files that were made to keep us busy
@@ -99,6 +102,9 @@ def parse(data: bytes, home: FileHome) -> ParsedFile:
     reason = _unusable(data)
     if reason is not None:
         return ParsedFile(digest=seen, newline=newline, refused=reason)
+    if home.promoted:
+        records, findings = _entry(data, home)
+        return ParsedFile(digest=seen, newline=newline, records=tuple(records), findings=tuple(findings))
     flat = Flat(data)
     fenced = fences(flat)
     closed = fenced.closed
@@ -192,6 +198,22 @@ def _anchored(flat: Flat, anchors: Sequence[Anchor], home: FileHome) -> tuple[li
             continue
         findings.append(Finding(state=state, line=number, problem=problem, memory_id=record.memory_id))
     return records, findings
+
+
+def _entry(data: bytes, home: FileHome) -> tuple[list[FileRecord], list[Finding]]:
+    """The one record of an entry's file. Whatever is wrong with the file keeps all of it out."""
+    entry = read_entry(data)
+    if isinstance(entry, EntryFault):
+        mismatch = entry.code == RecordState.IDENTITY_MISMATCH
+        state = RecordState.IDENTITY_MISMATCH if mismatch else RecordState.MALFORMED_ENTRY
+        return [], [Finding(state=state, line=entry.line, problem=entry.problem)]
+    flat = Flat(data)
+    body = flat.trimmed(len(data) - len(entry.body.encode("utf-8")), len(data))
+    if body is None:
+        return [], [Finding(state=RecordState.MALFORMED_ENTRY, line=1, problem="An entry without text.")]
+    own = heading(flat.data[body.start : flat.line_end(body.start)])
+    record = msgspec.structs.replace(record_of(entry, home), text=flat.text(body), title=(own and own[1]) or None)
+    return [_placed(record, body, Span(0, len(data)), home.path, Ruler(flat))], []
 
 
 def _legacy(flat: Flat, marks: Sequence[Landmark], home: FileHome) -> tuple[list[FileRecord], list[Finding]]:

@@ -132,6 +132,16 @@ def reconsider(connection: sqlite3.Connection, memory_ids: Sequence[str]) -> lis
     return [path for (path,) in rows]
 
 
+def look_anew(connection: sqlite3.Connection, path: str, names: Collection[str] | None) -> None:
+    """Have files of a root compared anew though they are as they were; None: all of it."""
+    files = "SELECT f.id FROM file f JOIN root t ON t.id = f.root WHERE t.path = ?"
+    given: tuple[str, ...] = (path,)
+    if names is not None:
+        files, given = f"{files} AND f.relative IN (SELECT value FROM json_each(?))", (path, _array(names))
+    connection.execute(f"UPDATE record SET mark = '' WHERE file IN ({files})", given)
+    connection.execute(f"UPDATE file SET stamp = '' WHERE id IN ({files})", given)
+
+
 def known_files(
     connection: sqlite3.Connection, root: int, names: Collection[str] | None = None
 ) -> dict[str, KnownFile]:

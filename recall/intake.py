@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 import msgspec
 
 from recall.canonical import bytes_digest
-from recall.contracts import Frozen, Origin
+from recall.contracts import Frozen
 from recall.documents import SUFFIXES, Document, Unreadable, read, scan, stamp
 from recall.entries import OPEN, FileChange, Guard, Known, Place, Root, changed, is_document
 from recall.indexing import KnownFile
@@ -62,11 +62,20 @@ def below(path: str, place: Place) -> str | None:
     return real.removeprefix(start) if real.startswith(start) else None
 
 
+def emptied(place: Place) -> bool:
+    """Whether a repository of ours is there and its memory folder is not: git removes a folder with its last file. A
+    folder elsewhere that is missing may be a disk that is not mounted."""
+    if not place.ours or not place.top or place.file is not None:
+        return False
+    there = os.path.isdir(place.folder) and os.path.realpath(place.folder) == place.folder
+    return not there and os.path.exists(os.path.join(place.top, ".git"))
+
+
 def look(
     place: Place, known: Mapping[str, KnownFile], only: Collection[str] | None, most: int | None = None
 ) -> Look | None:
     """Compare stamps with the index; of the files named in `only`, or of all (at most `most`). None: the root itself is
-    missing."""
+    missing; that of a repository whose checkout has none is empty."""
     if place.file is not None:
         now = stamp(place.folder, place.file)
         gone: dict[str, str] | None = {} if known and os.path.isdir(place.folder) else None
@@ -78,7 +87,9 @@ def look(
         stamps = {name: now for name in only if (now := stamp(place.folder, name)) is not None}
         seen, passed_over = stamps if os.path.isdir(place.folder) else None, {}
     if seen is None:
-        return None
+        if not emptied(place):
+            return None
+        seen = {}
     if place.ours:
         seen = {name: now for name, now in seen.items() if not is_document(name)}
     asked = known.keys() if only is None else known.keys() & set(only)
@@ -101,7 +112,7 @@ def take(
     changes: list[FileChange] = []
     for name in names:
         file, records = known[name]
-        found = read(place.folder, name, alone=root.origin is Origin.IMPORTED)
+        found = read(place.folder, name, alone=root.shared)
         if isinstance(found, Unreadable) and found.reason == "gone":
             continue  # between the look and the reading: the next look says so
         if isinstance(found, Document) and file and file.stamp and bytes_digest(found.data) == file.digest:

@@ -8,6 +8,7 @@ kept and it is reported. Every search goes through a `Snapshot`, which knows the
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -77,6 +78,13 @@ class Library:
     async def reconsider(self, memory_ids: Sequence[str]) -> None:
         """Compare these records anew with what the guard keeps out and admits. Raises IndexFault."""
         paths = await self._database.write(lambda connection: indexing.reconsider(connection, memory_ids))
+        await self.refresh(*paths)
+
+    async def look_anew(self, *paths: str) -> None:
+        """Compare files anew, though they may be as they were: what is said of them has changed. Raises IndexFault."""
+        asked = await asyncio.to_thread(self._catalogue.adopted.named, paths)
+        for root, names in asked.items():
+            await self._database.write(partial(indexing.look_anew, path=root, names=names))
         await self.refresh(*paths)
 
     async def rebuild(self) -> None:

@@ -66,6 +66,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "orphan-content": Rule(
             severity=Severity.WARNING, next="Put a marker line above the text, or move it below one."
         ),
+        "malformed-entry": Rule(
+            severity=Severity.ERROR,
+            next="Take the file back from git, or mend it: 13 fields in their order, then the marker, then the text.",
+        ),
+        "identity-mismatch": Rule(
+            severity=Severity.ERROR, next="Take the file back from git: the front matter and the marker name one id."
+        ),
         "unusable-file": Rule(severity=Severity.ERROR, next="Mend the file, or take it out of the memory folder."),
         "link-outside": Rule(
             severity=Severity.ERROR, next="Put the file itself there: links that leave the folder are not followed."
@@ -139,6 +146,8 @@ def in_order(flaws: Iterable[Flaw]) -> list[Flaw]:
 
 def of_report(state: str, spot: Spot, problem: str) -> Flaw:
     """What the index reports: how a marker stands, or why a file is not used."""
+    if state in (RecordState.MALFORMED_ENTRY, RecordState.IDENTITY_MISMATCH):
+        return flaw(state, spot, f"{problem.rstrip('.')}. Nothing of the file is used, and it stays as it is.")
     if state in (RecordState.MALFORMED_ANCHOR, RecordState.DUPLICATE_ANCHOR):
         return flaw(state, spot, f"{problem.rstrip('.')}. The record is not used.")
     if state in (RecordState.ORPHAN_ANCHOR, RecordState.ORPHAN_CONTENT):

@@ -385,6 +385,7 @@ def _candidate(row: Row, terms: Sequence[str], source: SourceName, found: tuple[
         importance=record.importance,
         occurred=record.occurred,
         state=record.state,
+        promoted=record.promoted,
         terms=tuple(terms),
         loaded_by=loaded_by(provider, relative, line, byte, record.tags) if provider else (),
     )

@@ -5,8 +5,8 @@ id stands in the text, and moves with it.
 
 Attributes are `key=value` with JSON values; what is absent has its default. An unknown attribute, a value of the wrong
 kind or a scope wider than the folder's makes the marker malformed: the record fails closed and is reported. A folder
-that is imported as a whole, a repository's, is a stranger's word: it says of its records neither that a person wrote
-them, nor for whom else they are, nor that every session must begin with them.
+that others write into, a repository's, says of its records neither who wrote them, nor for whom else they are, nor that
+every session must begin with them, also when it is trusted.
 """
 
 import re
@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from recall.canonical import MAX_INT
 from recall.contracts import (
+    SHARED,
     CodeAnchor,
     Flag,
     Frozen,
@@ -33,6 +34,7 @@ from recall.contracts import (
 )
 
 LONGEST = 65_536  # characters of a marker's line
+ENTRIES = "entries/"  # below a repository's memory folder: what was promoted
 
 _LOOKS = re.compile(rb" {0,3}<!--[ \t]*memory:")
 _MARKER = re.compile(r"<!--[ \t]*memory:(mem_[0-9a-f]{32})(?=[ \t]|-->)")
@@ -64,6 +66,12 @@ class FileHome(Frozen, frozen=True, kw_only=True):
     origin: Origin
     provider: str = ""
     top: str = ""
+
+    @property
+    def promoted(self) -> bool:
+        """Whether a file there is an entry of a repository: one record with a front matter of its own (team.md 11)."""
+        entries = self.relative[: len(ENTRIES)].lower() == ENTRIES  # a file system may not tell the cases apart
+        return entries and bool(self.top) and not self.provider and self.origin in SHARED
 
 
 class Malformed(ValueError):
@@ -108,7 +116,7 @@ def read_marker(line: str, home: FileHome) -> MemoryRecord:
     match = _MARKER.match(said)
     if match is None or not said.endswith("-->"):
         raise Malformed("not of the form <!-- memory:mem_<32 hex digits> key=value … -->")
-    imported = home.origin is Origin.IMPORTED
+    shared = home.origin in SHARED
     try:
         written = _decoder.decode(_document(said[match.end() : -3].strip(" \t")))
         return MemoryRecord(
@@ -124,12 +132,12 @@ def read_marker(line: str, home: FileHome) -> MemoryRecord:
             flags=written.flags,
             superseded_by=written.superseded_by,
             risk_level=written.risk,
-            origin=home.origin if imported else written.origin or home.origin,
+            origin=home.origin if shared else written.origin or home.origin,
             valid_from=None if written.valid_from is None else _millis(written.valid_from),
             expires_at=None if written.expires is None else _millis(written.expires),
-            pinned=written.pinned and not imported,
-            priority=None if imported else written.priority,
-            importance=None if imported else written.importance,
+            pinned=written.pinned and not shared,
+            priority=None if shared else written.priority,
+            importance=None if shared else written.importance,
             occurred=_period(written.occurred),
             about=_place(written.about),
         )
@@ -187,13 +195,13 @@ def _json(value: object) -> str:
 def _scope(written: str | None, home: FileHome) -> ScopeRef:
     """The folder's scope, or the narrower one that is written as `Kind` or `Kind:key`.
 
-    A session's or turn's id is known to its workspace alone, yet holds in every one: an imported folder names none.
+    A session's or turn's id is known to its workspace alone, yet holds in every one: a shared folder names none.
     """
     if written is None:
         return home.scope
     kind, _, key = written.partition(":")
     scope = ScopeRef(kind=Scope(kind), key=key or home.scope.key)
-    narrower = key and scope.kind in _NARROWER[home.scope.kind] and home.origin is not Origin.IMPORTED
+    narrower = key and scope.kind in _NARROWER[home.scope.kind] and home.origin not in SHARED
     if scope == home.scope or narrower:
         return scope
     raise Malformed(f"the scope {written!r} is wider than its folder's, or another's")

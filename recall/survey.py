@@ -8,7 +8,19 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from recall.contracts import Flag, Frozen, MemoryLocator, MemoryRecord, Millis, RuntimeScope, Status, visible_scopes
+from recall.contracts import (
+    Flag,
+    Frozen,
+    MemoryLocator,
+    MemoryRecord,
+    Millis,
+    Origin,
+    RuntimeScope,
+    Scope,
+    ScopeRef,
+    Status,
+    visible_scopes,
+)
 from recall.lookup import View, seen_scopes, unpack
 from recall.rank import DropReason
 from recall.records import Reported, locator
@@ -66,6 +78,47 @@ class Overview(Frozen, frozen=True, kw_only=True):
     records: int
     missing: tuple[str, ...]
     reported: tuple[Reported, ...]
+
+
+class SharedRoot(Frozen, frozen=True, kw_only=True):
+    """The memory folder of a repository's worktree, as the index has it. `top`: that of the worktree."""
+
+    path: str
+    top: str
+    scope: ScopeRef
+    origin: Origin
+
+
+def shared_roots(connection: sqlite3.Connection) -> tuple[SharedRoot, ...]:
+    """The memory folders of repositories that were ever met, also of those where no session is."""
+    rows = connection.execute(
+        "SELECT path, top, scope_kind, scope_key, origin FROM root"
+        " WHERE origin IN ('imported', 'reviewed') AND provider = '' AND top != '' ORDER BY path"
+    )
+    return tuple(
+        SharedRoot(path=path, top=top, scope=ScopeRef(kind=Scope(kind), key=key), origin=Origin(origin))
+        for path, top, kind, key, origin in rows
+    )
+
+
+def entries_in(connection: sqlite3.Connection, workspace: str) -> tuple[str, ...]:
+    """The ids of live records that a repository's own memory folders hold."""
+    rows = connection.execute(
+        "SELECT DISTINCT r.memory_id FROM root t JOIN file f ON f.root = t.id JOIN record r ON r.file = f.id"
+        " WHERE t.scope_key = ? AND t.origin IN ('imported', 'reviewed') AND t.provider = '' AND t.top != ''"
+        " AND r.standing = 'live' ORDER BY 1",
+        (workspace,),
+    )
+    return tuple(row[0] for row in rows)
+
+
+def counted(connection: sqlite3.Connection) -> dict[str, tuple[str, int]]:
+    """Of each worktree that has memory of its repository: its top, the workspace key, and how many records."""
+    rows = connection.execute(
+        "SELECT t.top, t.scope_key, count(r.id) FROM root t JOIN file f ON f.root = t.id JOIN record r ON r.file = f.id"
+        " WHERE t.origin IN ('imported', 'reviewed') AND t.provider = '' AND t.top != '' GROUP BY t.id ORDER BY t.top"
+    )
+    return {top: (workspace, count) for top, workspace, count in rows}
 
 
 def walk(connection: sqlite3.Connection, scope: RuntimeScope, after: int, limit: int) -> tuple[Walked, ...]:

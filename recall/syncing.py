@@ -17,7 +17,7 @@ from recall.contracts import Database
 from recall.documents import PROVIDER_FILES
 from recall.entries import FileChange, Guard, Known, Place, Root, admitted
 from recall.indexing import Applied, KnownFile, KnownRoot
-from recall.intake import Look, changed_since, look, passed, still_gone, take
+from recall.intake import Look, changed_since, emptied, look, passed, still_gone, take
 from recall.reader import Reader, ReaderFault, ReaderSetup
 from recall.work import Work
 
@@ -207,7 +207,7 @@ class _Desk:
 
 def _anything(place: Place) -> bool:
     """Whether there is anything of the root on disk."""
-    return look(place, {}, ()) is not None
+    return not emptied(place) and look(place, {}, ()) is not None
 
 
 def _elsewhere(at: _At, ids: Sequence[str], seen: Collection[str]) -> Callable[[sqlite3.Connection], dict[str, str]]:

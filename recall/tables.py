@@ -10,7 +10,7 @@ from typing import NamedTuple
 from recall.versions import NOTHING, version_of
 
 SCHEMA: tuple[str, ...] = (files("recall").joinpath("schema", "001_index.sql").read_text("utf-8"),)
-FORMAT = "index_pre_v2"  # of these tables: those of another one are made anew
+FORMAT = "index_pre_v3"  # of these tables: those of another one are made anew
 ROOT = "id, path, folder, scope_kind, scope_key, origin"  # columns of a root that every format had
 
 

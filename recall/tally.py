@@ -1,10 +1,10 @@
 """One transaction's changes to the records of the index, and to what is counted over them (M-05, M-06).
 
 A record is *live* when its id occurs once in its scope. The same record in two roots (two worktrees of a repository) is
-live once and a `copy` otherwise, and so is one committed file that two worktrees have on two branches. Any other id
-with different contents, or twice within one root, is a `conflict` and nobody's: it fails closed until one of them
-goes. Only live, eligible records are in `posting` and counted in `df`; every record that enters or leaves them is a row
-of `listing`.
+live once and a `copy` otherwise, and so is one committed file that two worktrees have on two branches: the one that
+says that it holds no more counts first, for its successor is seen from both. Any other id with different contents, or
+twice within one root, is a `conflict` and nobody's: it fails closed until one of them goes. Only live, eligible records
+are in `posting` and counted in `df`; every record that enters or leaves them is a row of `listing`.
 """
 
 import json
@@ -13,15 +13,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from recall.contracts import RecordState, ScopeRef
-from recall.entries import SEARCHED, Entry
+from recall.contracts import RecordState, ScopeRef, Status
+from recall.entries import SEARCHED, Entry, unpack
+from recall.markers import ENTRIES
 
 JOURNAL = 20_000  # rows of `listing` that are kept
 _COLUMNS = (
     "id, memory_id, file, scope, digest, mark, standing, legacy, eligible, searchable, pinned, priority, created,"
     " valid_from, expires, line_start, line_end, byte_start, byte_end, length, terms, counts, body"
 )
-_SHARED = "CASE t.origin WHEN 'imported' THEN f.relative ELSE '' END"
+_SHARED = (  # an entry is told by its id alone: a branch may have given its file another name
+    "CASE WHEN t.origin NOT IN ('imported', 'reviewed') THEN ''"
+    f" WHEN t.provider = '' AND t.top != '' AND f.relative LIKE '{ENTRIES}%' THEN '{ENTRIES}' ELSE f.relative END"
+)
 _INSERT = f"INSERT INTO record ({_COLUMNS}) VALUES ({', '.join('?' * len(_COLUMNS.split(',')))})"
 
 
@@ -138,10 +142,22 @@ class Tally:
         for (memory_id, _), group in groups.items():
             group.sort()
             conflict = memory_id in clashing or _conflicting(group)
+            if not conflict and len({member.digest for member in group}) > 1:
+                group.sort(key=self._precedence)
             yield [
                 (member, ("conflict", False) if conflict else ("copy", False) if place else ("live", _searched(member)))
                 for place, member in enumerate(group)
             ]
+
+    def _precedence(self, member: _Member) -> int:
+        """Of one file's versions on several branches: first that which was taken back, then those that may be proposed,
+        last those that a screen or a flag keeps out; a poisoned branch takes nothing from the others."""
+        if member.eligible:
+            return 1
+        body = next((one.entry.body for one in self._pending if one.row == member.row), None)
+        if body is None:
+            (body,) = self._connection.execute("SELECT body FROM record WHERE id = ?", (member.row,)).fetchone()
+        return 2 if unpack(body).status is Status.ACTIVE else 0
 
     def _shared(self, files: Iterable[int]) -> dict[int, str]:
         return dict(

@@ -25,8 +25,8 @@ async def watch(
     polling = False
     while not stop.is_set():
         watched = folders()
+        await heard(frozenset())  # a folder that came is looked at now, not when its watch first tells something
         if not watched:
-            await heard(frozenset())
             await _wait(stop)
             continue
         changes = awatch(

@@ -12,7 +12,7 @@ def inactive_procedure(proposal: Proposal, audience: Audience, now: Millis) -> s
         for item in proposal.items
         if item.kind is MemoryKind.PROCEDURAL
         and item.status is Status.ACTIVE
-        and stage_of(audience.stages, item.memory_id, item.origin) is Stage.ACTIVE
+        and stage_of(audience.stages, item.memory_id, item.origin, promoted=item.promoted) is Stage.ACTIVE
     }
     advice = proposal.activation
     if advice is not None and advice.procedure_id not in {item.memory_id for item in proposal.items}:

@@ -20,6 +20,7 @@ from recall.contracts.events import (
 from recall.contracts.memory import (
     EPISODE,
     SAID,
+    SHARED,
     CodeAnchor,
     Flag,
     MemoryKind,
@@ -61,6 +62,7 @@ __all__ = [
     "EPISODE",
     "LEVELS",
     "SAID",
+    "SHARED",
     "ActivationLevel",
     "ActivationRequest",
     "ArmReport",

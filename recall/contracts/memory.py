@@ -96,6 +96,7 @@ class Origin(StrEnum):
 
 
 SAID = frozenset({Origin.USER, Origin.REVIEWED})  # by a person, or read and kept by one
+SHARED = frozenset({Origin.IMPORTED, Origin.REVIEWED})  # of a folder that others write into: as it came, or trusted
 
 
 class Kinded(Protocol):
@@ -125,6 +126,8 @@ class RecordState(StrEnum):
     DUPLICATE_ANCHOR = "duplicate-anchor"
     MALFORMED_ANCHOR = "malformed-anchor"
     ORPHAN_CONTENT = "orphan-content"
+    MALFORMED_ENTRY = "malformed-entry"
+    IDENTITY_MISMATCH = "identity-mismatch"  # an entry whose front matter and marker name two ids
 
 
 class Period(Frozen, frozen=True, kw_only=True):
@@ -164,6 +167,7 @@ class MemoryRecord(Frozen, frozen=True, kw_only=True):
     occurred: Period | None = None
     state: RecordState = RecordState.ANCHORED
     about: CodeAnchor | None = None
+    promoted: bool = False  # an entry of a repository: a procedure of it begins as a candidate, whoever said yes
 
 
 class MemoryLocator(Frozen, frozen=True, kw_only=True):

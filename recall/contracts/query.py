@@ -50,6 +50,7 @@ class Candidate(Frozen, frozen=True, kw_only=True):
     terms: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     loaded_by: tuple[str, ...] = ()  # hosts that put this text into every context themselves
+    promoted: bool = False  # as in MemoryRecord
     alike: tuple[str, ...] = ()  # memory ids of other candidates that the same source takes for paraphrases
 
 

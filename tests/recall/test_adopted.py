@@ -8,7 +8,7 @@ from recall.adopted import DAY_SECONDS, HOUR_SECONDS, Adopted, add, take_away
 from recall.contracts import Origin
 from recall.documents import stamp
 from recall.entries import Root
-from recall.intake import place_of
+from recall.intake import place_of, placed
 from tests.support.builders import a_memory, a_memory_id, a_user_scope, a_workspace_scope
 from tests.support.library import write_records
 
@@ -120,3 +120,34 @@ def test_what_is_done_is_asked_for_no_more() -> None:
     take_away(asked, {"one": ["a"], "two": ["x"], "three": None, "four": ["d"], "five": None})
 
     assert asked == {"one": {"b"}, "two": None}
+
+
+def test_a_repository_without_its_memory_folder_has_changed(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    root = Root(path=str(tmp_path / "m"), scope=a_workspace_scope(), origin=Origin.IMPORTED, inside=str(tmp_path))
+    place = placed(root)
+    assert place is not None
+    adopted = Adopted()
+    adopted.put(root, place, 0.0)
+
+    assert adopted.changed([(place.path, "a.md", "seen")]) == {place.path: {"a.md"}}
+
+
+def test_what_goes_right_after_it_was_looked_at_is_news_though_no_tick_saw_it(tmp_path: Path) -> None:
+    adopted, folder = Adopted(), tmp_path / "memory"
+    put(adopted, folder)
+    folder.mkdir()
+
+    adopted.looks(str(folder), whole=False)
+    folder.rmdir()
+
+    assert adopted.by_tick() == [str(folder)]
+    folder.mkdir()
+    adopted.by_tick()
+    folder.rmdir()
+    adopted.looks(str(folder), whole=False)  # of one file of it: the others are owed
+    assert adopted.by_tick() == [str(folder)]
+    folder.mkdir()
+    adopted.looks(str(folder), whole=True)
+    assert adopted.by_tick() == []
+    adopted.looks("/elsewhere", whole=True)

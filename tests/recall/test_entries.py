@@ -1,11 +1,16 @@
 """From bytes to rows: what is new is analysed, what moved only gets its place, what went is dropped."""
 
+import msgspec
+
+from recall.canonical import bytes_digest
 from recall.contracts import Flag, Origin, Status
 from recall.documents import Document, Unreadable
 from recall.edits import append, render
-from recall.entries import INDEXED, FileChange, Guard, Known, admitted, changed
+from recall.entries import INDEXED, OPEN, FileChange, Guard, Known, Root, admitted, changed, unpack
 from recall.markers import FileHome
+from recall.team_entry import render as render_entry
 from tests.support.builders import a_memory, a_memory_id, a_workspace_scope
+from tests.support.team_entries import an_entry
 
 HOME = FileHome(path="/m/a.md", relative="a.md", scope=a_workspace_scope(), origin=Origin.USER)
 ONE, TWO = a_memory("One alpha alpha."), a_memory("Two.", memory_id=a_memory_id(2), title="Alpha", tags=("beta",))
@@ -123,3 +128,60 @@ def test_a_record_that_the_guard_keeps_out_is_indexed_but_never_proposed() -> No
     change = changed(Document(data=data, stamp="now"), "before", HOME, {}, guard)
 
     assert [entry.eligible for entry in change.added] == [True, False]
+
+
+# ----------------------------------------------------------------------------------------- entries of a repository
+
+ENTRY_HOME = FileHome(
+    path="/r/.m/entries/a.md", relative="entries/a.md", scope=HOME.scope, origin=Origin.IMPORTED, top="/r"
+)
+ENTRY = render_entry(an_entry())
+VOUCHING = Guard(vouches=lambda workspace, digest: (workspace, digest) == (HOME.scope.key, bytes_digest(ENTRY)))
+
+
+def look_at_entry(data: bytes, known: dict[str, Known] | None = None, home: FileHome = ENTRY_HOME) -> FileChange:
+    return changed(Document(data=data, stamp="s"), "s", home, known or {})
+
+
+def test_an_entry_is_a_strangers_word_until_somebody_vouches_for_its_bytes() -> None:
+    change = look_at_entry(ENTRY)
+
+    (told,), (reviewed,) = change.added, admitted(change, VOUCHING).added
+    assert (unpack(told.body).origin, told.priority) == (Origin.IMPORTED, None)
+    assert (unpack(reviewed.body).origin, reviewed.priority) == (Origin.REVIEWED, 60)
+    assert (told.mark, told.words, told.digest) == (reviewed.mark, reviewed.words, reviewed.digest)
+    assert admitted(change, OPEN) is change
+
+
+def test_where_the_repository_is_trusted_nobody_need_vouch() -> None:
+    trusted = msgspec.structs.replace(ENTRY_HOME, origin=Origin.REVIEWED)
+
+    change = look_at_entry(ENTRY, home=trusted)
+
+    assert unpack(change.added[0].body).origin is Origin.REVIEWED and change.vouched == ()
+
+
+def test_any_byte_of_an_entry_makes_it_another_though_its_record_says_the_same() -> None:
+    first = look_at_entry(ENTRY)
+    known = {one.memory_id: Known(10, one.mark, one.span) for one in first.added}
+
+    same = look_at_entry(ENTRY, known)
+    other = look_at_entry(ENTRY.replace(b"provenance_strength: direct", b"provenance_strength: observed"), known)
+
+    assert (same.added, same.vouched, same.dropped) == ((), (), ())
+    assert other.dropped == (10,) and [one.digest for one in other.added] == [first.added[0].digest]
+    assert admitted(other, VOUCHING) is other
+
+
+def test_words_of_a_tag_are_screened_as_those_of_a_text() -> None:
+    guard = Guard("words", lambda text: "poison" in text)
+
+    change = changed(Document(data=render_entry(an_entry(scene="poison")), stamp="s"), "s", ENTRY_HOME, {}, guard)
+
+    assert [one.eligible for one in change.added] == [0]
+
+
+def test_a_repositorys_root_is_shared_whether_it_is_trusted_or_not() -> None:
+    roots = [Root(path="/m", scope=HOME.scope, origin=origin) for origin in Origin]
+
+    assert [root.origin for root in roots if root.shared] == [Origin.REVIEWED, Origin.IMPORTED]

@@ -14,6 +14,7 @@ from recall.indexing import (
     ensure_root,
     find_root,
     known_files,
+    look_anew,
     recomputed,
     scopes,
     set_missing,
@@ -217,3 +218,21 @@ def test_versions_of_another_index_are_taken_over_where_the_files_say_the_same()
     assert {name: file.version for name, file in known_files(shelf.connection, 1).items()} == {"a.md": 5, "b.md": 1}
     assert version(shelf.connection) == recomputed(shelf.connection)
     assert [one[2] for one in versions(shelf.connection, path, ["a.md"])] == [5]
+
+
+def test_files_that_are_looked_at_anew_have_no_stamp_and_their_records_no_mark() -> None:
+    shelf = Shelf()
+    for name in ("a.md", "b.md"):
+        shelf.put(a_memory(memory_id=a_memory_id(ord(name[0]))), name=name)
+    (path,) = (row[0] for row in shelf.connection.execute("SELECT path FROM root"))
+
+    def left() -> list[tuple[str, str, str]]:
+        return shelf.connection.execute(
+            "SELECT relative, stamp, mark FROM file f JOIN record r ON r.file = f.id ORDER BY relative"
+        ).fetchall()
+
+    look_anew(shelf.connection, path, {"a.md"})
+    assert [bool(stamp or mark) for _, stamp, mark in left()] == [False, True]
+    look_anew(shelf.connection, "/another", None)
+    look_anew(shelf.connection, path, None)
+    assert [bool(stamp or mark) for _, stamp, mark in left()] == [False, False]

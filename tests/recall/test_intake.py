@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from recall.canonical import bytes_digest
 from recall.contracts import Origin
 from recall.documents import stamp
@@ -14,6 +16,7 @@ from recall.intake import (
     Look,
     below,
     changed_since,
+    emptied,
     lies_within,
     look,
     passed,
@@ -151,3 +154,51 @@ def test_a_single_file_that_is_gone_from_its_folder_is_gone_and_not_missing(tmp_
     assert look(place, {}, None) is None
     tmp_path.rename(tmp_path.with_name("away"))
     assert look(place, index, None) is None
+
+
+# ---------------------------------------------------------------------------------------- a repository without memory
+
+
+def a_place(top: Path, provider: str = "") -> Place:
+    root = Root(path=str(top / "m"), scope=ROOT.scope, origin=Origin.IMPORTED, inside=str(top), provider=provider)
+    place = placed(root)
+    assert place is not None
+    return place
+
+
+@pytest.mark.promise("team-injectable")
+def test_a_checkout_without_the_memory_folder_empties_it(tmp_path: Path) -> None:
+    """Git removes a folder with its last file."""
+    (tmp_path / ".git").mkdir()
+    write_records(tmp_path / "m" / "a.md", [a_memory()])
+    index = {"a.md": known(tmp_path / "m", "a.md")}
+    assert not emptied(a_place(tmp_path))
+    (tmp_path / "m" / "a.md").unlink()
+    (tmp_path / "m").rmdir()
+
+    assert emptied(a_place(tmp_path))
+    assert look(a_place(tmp_path), index, None) == look(a_place(tmp_path), index, ["a.md"]) == Look(gone=("a.md",))
+
+
+def test_a_folder_that_is_missing_with_its_repository_or_is_a_products_empties_nothing(tmp_path: Path) -> None:
+    write_records(tmp_path / "top" / "m" / "a.md", [a_memory()])
+    index = {"a.md": known(tmp_path / "top" / "m", "a.md")}
+    place = a_place(tmp_path / "top")
+    (tmp_path / "top").rename(tmp_path / "away")
+    assert look(place, index, None) is None
+
+    (tmp_path / "top").mkdir()  # an empty mount point
+    assert look(place, index, None) is None
+    (tmp_path / "top" / ".git").mkdir()
+    assert look(a_place(tmp_path / "top", "claude-rules"), index, None) is None
+    assert look(place, index, None) == Look(gone=("a.md",))
+
+
+def test_a_memory_folder_that_became_a_link_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write_records(tmp_path / "m" / "a.md", [a_memory()])
+    place, index = a_place(tmp_path), {"a.md": known(tmp_path / "m", "a.md")}
+    (tmp_path / "m").rename(tmp_path / "elsewhere")
+    (tmp_path / "m").symlink_to(tmp_path / "elsewhere")
+
+    assert look(place, index, None) == Look(gone=("a.md",))

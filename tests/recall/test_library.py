@@ -3,7 +3,10 @@
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from host.swapping import open_swappable
+from recall.canonical import bytes_digest
 from recall.contracts import Origin, RecordState
 from recall.entries import Guard
 from recall.files import RefusalKind, Refused
@@ -12,6 +15,7 @@ from tests.support.builders import a_memory, a_memory_id, a_scope, a_user_scope,
 from tests.support.clock import START
 from tests.support.fakes import FakeDatabase
 from tests.support.library import a_library, a_root, found, write_records
+from tests.support.team_entries import an_entry, write_entry
 
 M1, M2, M3 = a_memory_id(1), a_memory_id(2), a_memory_id(3)
 
@@ -154,4 +158,39 @@ async def test_what_a_person_let_through_is_found_once_it_is_judged_anew_and_aft
         let.clear()
         await library.reconsider([a_memory_id()])
         assert list(await library.digests([a_memory_id(), a_memory_id(2)])) == [a_memory_id(2)]
+        await library.close()
+
+
+@pytest.mark.promise("team-injectable")
+async def test_an_entry_that_we_wrote_is_reviewed_once_it_is_looked_at_anew(tmp_path: Path) -> None:
+    """The file may have been read before its receipt was there."""
+    written: set[tuple[str, str]] = set()
+    guard = Guard(vouches=lambda workspace, digest: (workspace, digest) in written)
+    (tmp_path / "top" / ".git").mkdir(parents=True)
+    file = write_entry(tmp_path / "top", an_entry())
+    root = Root(
+        path=str(file.parents[1]), scope=a_workspace_scope(), origin=Origin.IMPORTED, inside=str(tmp_path / "top")
+    )
+    async with open_swappable(tmp_path / "index.db", SCHEMA) as database:
+        library = Library(database, guard)
+        await library.open()
+        await library.adopt(root)
+
+        async def origin() -> Origin:
+            found = await library.get(a_memory_id(1), a_scope())
+            assert found is not None
+            return found[0].origin
+
+        assert await origin() is Origin.IMPORTED
+        written.add((root.scope.key, bytes_digest(file.read_bytes())))
+        await library.refresh(str(file))
+        assert await origin() is Origin.IMPORTED  # its bytes are as they were
+        await library.look_anew(str(file))
+        assert await origin() is Origin.REVIEWED
+        await library.rebuild()
+        assert await origin() is Origin.REVIEWED
+
+        file.write_bytes(file.read_bytes().replace(b"strength: direct", b"strength: unknown"))
+        await library.refresh(str(file))
+        assert await origin() is Origin.IMPORTED
         await library.close()

@@ -47,6 +47,8 @@ def test_every_rule_says_what_to_do() -> None:
         ("duplicate-anchor", "duplicate-anchor", "error"),
         ("orphan-anchor", "orphan-anchor", "warning"),
         ("orphan-content", "orphan-content", "warning"),
+        ("malformed-entry", "malformed-entry", "error"),
+        ("identity-mismatch", "identity-mismatch", "error"),
         ("not-utf-8", "unusable-file", "error"),
         ("too-large", "unusable-file", "error"),
         ("conflict-markers", "unusable-file", "error"),

@@ -138,6 +138,17 @@ def test_other_lines_are_content(line: str) -> None:
     assert not looks_like_marker(line.encode())
 
 
+def test_a_repository_that_is_trusted_says_as_little_of_its_records() -> None:
+    """What it says counts as reviewed, and neither as the user's own nor as more urgent than that."""
+    trusted = msgspec.structs.replace(HOME, origin=Origin.REVIEWED)
+
+    record = read('origin="user" pinned=true priority=-1 importance=100', trusted)
+
+    assert (record.origin, record.pinned, record.priority, record.importance) == (Origin.REVIEWED, False, None, None)
+    with pytest.raises(Malformed):
+        read('scope="Session:s"', trusted)
+
+
 def test_an_imported_folder_cannot_claim_that_a_person_wrote_it() -> None:
     imported = msgspec.structs.replace(HOME, origin=Origin.IMPORTED)
 

@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
+from host.namespace import REPOSITORY_FOLDER
 from recall import survey
 from recall.analyzer import distinct
-from recall.contracts import Flag, MemoryRecord, RuntimeScope, Status
-from recall.library import Library
+from recall.contracts import Flag, MemoryRecord, Origin, RuntimeScope, Status
+from recall.library import Library, Root
 from recall.lookup import View
 from recall.survey import LOOKED_AT, NAMED, LeftOut
 from tests.support.builders import a_memory, a_memory_id, a_scope, a_user_scope, a_workspace_scope
 from tests.support.clock import START
 from tests.support.library import a_library, a_root, write_records
+from tests.support.team_entries import an_entry, write_entry
 
 OTHER = a_workspace_scope("ws_" + "b" * 32)
 
@@ -220,3 +222,38 @@ async def test_what_is_kept_back_is_active_unsearchable_and_can_be_seen_from_the
     )
     found = await library.survey(partial(survey.kept_back, scope=a_scope()))
     assert {one.record.memory_id for one in found} == {a_memory_id(number) for number in (2, 3, 7)}
+
+
+# ------------------------------------------------------------------------------------------------ repositories
+
+
+async def test_the_memory_of_repositories_is_told_from_other_folders(library: Library, tmp_path: Path) -> None:
+    top, other = tmp_path / "top", tmp_path / "other"
+    for folder, number in ((top, 1), (other, 2)):
+        (folder / ".git").mkdir(parents=True)
+        write_entry(folder, an_entry(number=number))
+    write_entry(top, an_entry("Owls sleep.", number=3))
+    (top / ".rules").mkdir()
+    (top / ".rules" / "a.md").write_text("A rule.", "utf-8")
+    roots = [
+        Root(path=str(folder / REPOSITORY_FOLDER / "memory"), scope=scope, origin=origin, inside=str(folder))
+        for folder, scope, origin in ((top, a_workspace_scope(), Origin.REVIEWED), (other, OTHER, Origin.IMPORTED))
+    ]
+    rules = Root(
+        path=str(top / ".rules"), scope=OTHER, origin=Origin.IMPORTED, inside=str(top), provider="claude-rules"
+    )
+    await stocked(library, tmp_path / "own", a_record(9))
+    for root in (*roots, rules):
+        await library.adopt(root)
+
+    shared = await library.survey(survey.shared_roots)
+
+    assert {(one.top, one.scope, one.origin, one.path) for one in shared} == {
+        (root.inside, root.scope, root.origin, root.path) for root in roots
+    }
+    assert await library.survey(survey.counted) == {
+        str(other): (OTHER.key, 1),
+        str(top): (a_workspace_scope().key, 2),
+    }
+    ids = await library.survey(lambda connection: survey.entries_in(connection, a_workspace_scope().key))
+    assert ids == (a_memory_id(1), a_memory_id(3))

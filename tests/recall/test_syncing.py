@@ -252,3 +252,20 @@ async def test_a_program_that_cannot_be_started_is_done_without(
     await desk.take(tmp_path)
 
     assert len(desk.files()) == 4
+
+
+async def test_a_repository_without_memory_leaves_nothing_in_the_index(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    root = Root(path=str(tmp_path / "m"), scope=a_workspace_scope(), origin=Origin.IMPORTED, inside=str(tmp_path))
+    place = intake.placed(root)
+    assert place is not None
+
+    await desk.sync.root(root, place, None)
+    assert desk.database.writes == 0
+
+    write_records(tmp_path / "m" / "a.md", [a_memory(memory_id=M1)])
+    await desk.sync.root(root, place, None)
+    assert desk.files() == {"a.md": [M1]}
+    shutil.rmtree(tmp_path / "m")
+    await desk.sync.root(root, place, None)
+    assert desk.files() == {}

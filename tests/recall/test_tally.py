@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from recall.contracts import MemoryRecord
+from recall.contracts import Flag, MemoryRecord, Status
 from recall.entries import Place, Root, entry
 from recall.indexing import ensure_root
 from recall.tally import Listings, Tally, token
@@ -92,3 +92,53 @@ def test_an_id_twice_in_one_root_is_nobodys(connection: sqlite3.Connection) -> N
 
 def test_terms_belong_to_their_scope() -> None:
     assert token(7, "term") == "7~term"
+
+
+# ------------------------------------------------------------------------------- versions of an entry in two worktrees
+
+
+def two_worktrees(connection: sqlite3.Connection, origin: str = "imported") -> None:
+    connection.execute("UPDATE root SET origin = ?, top = '/top'", (origin,))
+    connection.execute("UPDATE file SET relative = 'entries/' || CASE id WHEN 1 THEN 'a.md' ELSE 'renamed.md' END")
+
+
+@pytest.mark.promise("team-injectable")
+@pytest.mark.parametrize("origin", ["imported", "reviewed"])
+def test_one_entry_in_two_worktrees_is_no_conflict_though_a_branch_renamed_it(
+    connection: sqlite3.Connection, origin: str
+) -> None:
+    two_worktrees(connection, origin)
+    add(connection, a_memory("One."))
+    add(connection, a_memory("Two."), root=2, digest="e")
+
+    assert standings(connection) == [(1, "live", 1), (2, "copy", 0)]
+
+
+@pytest.mark.promise("team-11")
+def test_an_entry_that_one_branch_took_back_is_found_in_no_worktree(connection: sqlite3.Connection) -> None:
+    """Its successor is seen from both."""
+    two_worktrees(connection)
+    add(connection, a_memory("One."))
+    taken_back = a_memory("One.", status=Status.DEPRECATED, superseded_by=a_memory_id(9))
+    assert add(connection, taken_back, root=2, digest="e") == Listings([], [1])
+    assert standings(connection) == [(1, "copy", 0), (2, "live", 0)]
+
+    assert drop(connection, 2) == Listings([1], [])  # that worktree is on another branch now
+
+
+def test_a_poisoned_version_on_one_branch_takes_nothing_from_the_others(connection: sqlite3.Connection) -> None:
+    two_worktrees(connection)
+    add(connection, a_memory("One.", flags=(Flag.QUARANTINED,)))
+    assert add(connection, a_memory("Two."), root=2, digest="e") == Listings([2], [])
+    assert standings(connection) == [(1, "copy", 0), (2, "live", 1)]
+
+
+def test_an_entry_twice_in_one_worktree_is_nobodys(connection: sqlite3.Connection) -> None:
+    two_worktrees(connection)
+    connection.execute("UPDATE file SET root = 1")
+    add(connection, a_memory("One."))
+    tally = Tally(connection, 1)
+    tally.add(2, [entry(a_memory("Two."), "e", (1, 1, 0, 1))])
+    tally.settle()
+
+    assert [standing for _, standing, _ in standings(connection)] == ["conflict", "conflict"]

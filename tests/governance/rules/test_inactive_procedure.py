@@ -58,3 +58,11 @@ def test_what_no_person_wrote_is_no_checklist_until_it_is_active(origin: Origin)
     assert inactive_procedure(a_proposal(learned, **checklist), an_audience(), START)
     active = an_audience(stages={learned.memory_id: Stage.ACTIVE})
     assert inactive_procedure(a_proposal(learned, **checklist), active, START) is None
+
+
+def test_one_that_a_team_promoted_needs_evidence_first() -> None:
+    promoted = a_candidate(kind=MemoryKind.PROCEDURAL, origin=Origin.REVIEWED, promoted=True)
+    checklist = a_proposal(promoted, level=ActivationLevel.CHECKLIST)
+    assert inactive_procedure(checklist, an_audience(), START)
+    tried = an_audience(stages={promoted.memory_id: Stage.ACTIVE})
+    assert inactive_procedure(checklist, tried, START) is None
