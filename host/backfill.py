@@ -25,6 +25,7 @@ FILE = "history-file:"  # + file -> how many of its events were taken in
 OF_ONE_EVENT = ("invalid-params", "no-owner", "conflict")  # refusals that concern one event, not the log
 
 FileName = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+ProductName = Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class BeginParams(Frozen, frozen=True, kw_only=True):
@@ -44,11 +45,12 @@ class Begun(Frozen, frozen=True, kw_only=True):
 
 class HistoryParams(EventsParams, frozen=True, kw_only=True):
     """The next events of a file, all of one session. `through`: how many events of the file there are up to the end of
-    these. `last`: the file has no more of that session."""
+    these. `last`: the file has no more of that session. `host`: the agent product that wrote it; empty: not said."""
 
     file: FileName
     through: Annotated[int, msgspec.Meta(ge=1)]
     last: bool = False
+    host: ProductName = ""
 
 
 class Taken(Frozen, frozen=True, kw_only=True):
@@ -83,6 +85,7 @@ class Backfill:
             return Taken(live=True)
         # Written first: should we be killed in between, the events are known as history, and nobody decides about them.
         await put_number(self._parts.main, HISTORY + session_id, self._parts.clock.now())
+        await self._parts.providers.note((session_id,), params.host)
         done = await self._stored(params.events)
         if params.last:
             ref = self._parts.audit.ref(session_id)

@@ -109,9 +109,11 @@ def clean(text: str) -> str:
         text = readable(_CONTROL.sub("", text))
     if "base64," in text:
         text = _DATA_URL.sub(lambda found: f"[data {found[1] or 'text'} {_size(found[2])}]", text)
-    if len(text) > 120:  # what may be an encoded run is longer
+    # What may be an encoded run is longer, and has a line without a blank: asked first, for the pattern is slow.
+    if len(text) > 120 and max(map(len, text.split()), default=0) >= 60:
         text = _BASE64.sub(lambda found: f"[base64 {_size(found[0])}]", text)
-    return _BLANK_LINES.sub("\n\n", text).strip() if "\n" in text else text.strip()
+    blank = "\n\n" in text.replace(" ", "").replace("\t", "")  # asked first: over a long result the pattern is slow
+    return _BLANK_LINES.sub("\n\n", text).strip() if blank else text.strip()
 
 
 def readable(text: str) -> str:

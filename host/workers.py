@@ -5,8 +5,9 @@ little (never longer than `PAUSE_SECONDS` a round); while any is, each envelope 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from governance.errors import AuditUnavailable
 from host.runtime import SessionRuntime
@@ -21,6 +22,7 @@ ROUND = 32
 BACKLOG = 64
 
 Hear = Callable[[EventEnvelope, SessionRuntime], Awaitable[None]]
+Told = Callable[[Collection[str], str], Coroutine[Any, Any, None]]  # these sessions are of that product
 
 
 class Workers:
@@ -28,8 +30,9 @@ class Workers:
 
     hear: Hear
 
-    def __init__(self, sessions: Sessions, tasks: Tasks) -> None:
+    def __init__(self, sessions: Sessions, tasks: Tasks, told: Told | None = None) -> None:
         self.sessions = sessions
+        self._told = told
         self._tasks = tasks
         self._appends = 0
         self._calm = asyncio.Event()
@@ -61,6 +64,8 @@ class Workers:
         """
         absent: dict[tuple[str, str], None] = {}
         for envelope in stored:
+            if envelope.event_seq == 1 and self._told is not None:  # the session's very first
+                self._tasks.spawn(self._told((envelope.session_id,), host), name="product")
             runtime = self.sessions.of(envelope)
             if runtime is None:
                 absent[envelope.session_id, envelope.agent_id] = None
@@ -73,6 +78,8 @@ class Workers:
         """A long past takes a while to fold: no acknowledgement waits for it."""
         runtime = await self.sessions.open(session_id, agent_id)
         runtime.host = host
+        if self._told is not None:
+            await self._told((session_id,), host)
         self.wake(runtime)
 
     def _queue(self, envelope: EventEnvelope, runtime: SessionRuntime, host: str) -> None:

@@ -16,7 +16,7 @@ from host.contracts import Heard, Surface
 from host.errors import ProtocolFault
 from host.reads import codex_shown
 from host.transcripts import codex_words as words
-from host.transcripts.records import MAIN, Ids, Place, Record, client, event, parse, sound, text_of
+from host.transcripts.records import MAIN, Ids, Place, Record, aborted, client, event, parse, sound, text_of
 from host.transcripts.tail import reply
 from recall.contracts import EventEnvelope, EventType, Millis, SourceKind
 
@@ -113,8 +113,7 @@ def _stop(payload: Record, place: Place) -> Told:
 
 
 def _interrupt(payload: Record, place: Place) -> Told:
-    turn_id = text_of(payload, "turn_id")
-    return (event(place, EventType.TURN_END, {}, Ids(event=f"turn:{turn_id}:end" if turn_id else None)),), None
+    return (aborted(place, text_of(payload, "turn_id")),), None
 
 
 def _spawn(payload: Record, place: Place) -> Told:

@@ -212,7 +212,13 @@ def _descended(told: Iterable[tuple[int, EventEnvelope]], seen: dict[str, str]) 
 
 
 def _sent(past: PastSession, batch: Batch) -> Taken:
-    params = {"file": past.name, "through": batch.through, "events": batch.events, "last": batch.last}
+    params = {
+        "file": past.name,
+        "host": past.host,
+        "through": batch.through,
+        "events": batch.events,
+        "last": batch.last,
+    }
     try:
         return ask("history.append", params, Taken)
     except Refused as refused:

@@ -39,6 +39,21 @@ _FORMING = re.compile(
 def authored(text: str) -> str:
     """The words of the text's author, clean; empty: a machine wrote all of it, or it only asks for memories to be
     formed."""
+    own = _own(text)
+    return "" if _only_asks(own) else own
+
+
+def asks_for_forming(text: str) -> bool:
+    """Whether a person wrote this and only asks for memories to be formed."""
+    return _only_asks(_own(text))
+
+
+def _only_asks(own: str) -> bool:
+    return len(own) <= LONGEST_ASKING and _FORMING.fullmatch(" ".join(own.split())) is not None
+
+
+def _own(text: str) -> str:
+    """What is left of a text without what machines wrote."""
     text = cut_packets(text).strip()
     if not text or _SUMMARY.match(text):
         return ""
@@ -48,5 +63,4 @@ def authored(text: str) -> str:
     spoken = claude_words.spoken(beside.text)
     if SourceKind.USER is not beside.source or SourceKind.USER is not spoken.source:
         return ""
-    own = clean(_OPEN_BLOCK.split(spoken.text, maxsplit=1)[0])
-    return "" if len(own) <= LONGEST_ASKING and _FORMING.fullmatch(" ".join(own.split())) else own
+    return clean(_OPEN_BLOCK.split(spoken.text, maxsplit=1)[0])

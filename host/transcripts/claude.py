@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from host.reads import claude_code_shown
 from host.transcripts import claude_words as words
+from host.transcripts.claude_rewinds import Rewinds
 from host.transcripts.claude_scene import Scene
 from host.transcripts.records import (
+    MAIN,
     Ids,
     Notes,
     Place,
@@ -20,6 +22,7 @@ from host.transcripts.records import (
     blocks_of,
     event,
     record_of,
+    rewound,
     text_of,
 )
 from recall.canonical import bytes_digest, text_digest
@@ -67,6 +70,7 @@ class ClaudeReader:
         self._queued: dict[str, Place] = {}  # prompts typed ahead: text -> where
         self._taken: dict[str, Place] = {}  # taken from the queue, not met as a record yet
         self._compaction: tuple[Place, str] | None = None  # a boundary that waits for its summary
+        self._rewinds = Rewinds(lambda record: f"msg:{text_of(record, 'uuid')}")
         self._handlers: Mapping[str, Callable[[Record, Place], Events]] = {
             "user": self._user,
             "assistant": self._assistant,
@@ -81,6 +85,7 @@ class ClaudeReader:
         if read is None:
             return ()
         kind, record = read
+        left = self._rewinds.feed(record)
         if kind not in self._handlers:
             if kind not in BOOKKEEPING:
                 self._notes.unknown(kind)
@@ -88,7 +93,7 @@ class ClaudeReader:
         if not text_of(record, "uuid"):
             record = {**record, "uuid": bytes_digest(line)[:32]}
         place = self._scene.place(record)
-        events = self._handlers[kind](record, place)
+        events = [*rewound(place, left), *self._handlers[kind](record, place)]
         opens = bool(events) or kind in ("user", "assistant")
         return self._notes.admitted([*self._scene.opening(place), *events] if opens else events)
 
@@ -100,6 +105,7 @@ class ClaudeReader:
         for text, place in list(self._taken.items()):
             events += self._scene.opening(place)
             events += self._said([{"type": "text", "text": text}], place, f"queued:{text_digest(text)[:32]}")
+        events += rewound(self._scene.place({}), self._rewinds.ended())
         return self._notes.admitted(events)
 
     def report(self) -> Report:
@@ -184,6 +190,9 @@ class ClaudeReader:
         return [event(place, EventType.SESSION_COMPACT, {"text": summary}, Ids(event=event_id))]
 
     def _system(self, record: Record, place: Place) -> Events:
+        if words.ends_turn(record) and place.agent_id == MAIN:
+            end = event(place, EventType.TURN_END, {}, Ids(event=f"turn:{text_of(record, 'uuid')}:end"))
+            return [*self._scene.told(place.agent_id), end]
         if text_of(record, "subtype") != "compact_boundary":
             return []
         events = self._scene.told(place.agent_id) + self._compacted("")

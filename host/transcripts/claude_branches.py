@@ -39,7 +39,7 @@ def live_branch(lines: Iterable[bytes]) -> Branch:
         if text_of(record, "type") == "last-prompt":
             leaf = text_of(record, "leafUuid") or leaf
         elif uuid and uuid not in nodes:
-            nodes[uuid] = _node(record, uuid, order)
+            nodes[uuid] = node_of(record, uuid, order)
             if nodes[uuid].role and not nodes[uuid].aside:
                 leaf = uuid
     below = _next_messages(nodes, leaf)
@@ -80,7 +80,8 @@ def _left(nodes: dict[str, Node], uuid: str, below: dict[str, Node | None]) -> b
     return replied and kept is not None and first.message_id != kept.message_id
 
 
-def _node(record: Record, uuid: str, order: int) -> Node:
+def node_of(record: Record, uuid: str, order: int) -> Node:
+    """A record's place in the tree."""
     role = text_of(record, "type")
     parent = text_of(record, "parentUuid") or text_of(record, "logicalParentUuid")
     if role not in ("user", "assistant"):

@@ -125,6 +125,16 @@ def machine_record(record: Record) -> bool:
     return record.get("isMeta") is True or origin in _MACHINE_ORIGINS or text_of(record, "promptSource") == "system"
 
 
+def ends_turn(record: Record) -> bool:
+    """Whether a system record says that a turn has come to its end. What Stop hooks said may have kept it going."""
+    match text_of(record, "subtype"):
+        case "turn_duration":
+            return True
+        case "stop_hook_summary":
+            return not record.get("hookErrors") and not record.get("hookAdditionalContext")
+    return False
+
+
 def neutral(name: str) -> str:
     """The neutral name of a tool; MCP tools as `mcp:server__tool`; else the host's own."""
     return TOOLS.get(name) or (f"mcp:{name.removeprefix('mcp__')}" if name.startswith("mcp__") else name)

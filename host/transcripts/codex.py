@@ -12,7 +12,18 @@ from collections.abc import Sequence
 from host.reads import codex_shown
 from host.transcripts import codex_words as words
 from host.transcripts.codex_thread import Thread
-from host.transcripts.records import Ids, Notes, Place, Record, Report, event, record_of, text_of
+from host.transcripts.records import (
+    Ids,
+    Notes,
+    Place,
+    Record,
+    Report,
+    aborted,
+    event,
+    record_of,
+    rolled_back,
+    text_of,
+)
 from recall.canonical import text_digest
 from recall.contracts import EventEnvelope, EventType, SourceKind
 
@@ -109,8 +120,14 @@ class CodexReader:
             case "task_started":
                 self._thread.started(text_of(told, "turn_id"))
                 return self._turn(EventType.TURN_START, "start")
-            case "task_complete" | "turn_aborted":
+            case "task_complete":
                 return self._turn(EventType.TURN_END, "end")
+            case "turn_aborted":
+                return [aborted(self._thread.now(), self._thread.turn_key())]
+            case "thread_rolled_back":
+                turns = words.rolled_back(told)
+                place = self._thread.now()
+                return [rolled_back(place, turns, f"{place.at}:{self._thread.turn_key()}")] if turns else []
             case "user_message":
                 text = text_of(told, "message")
                 images = [*_list(told.get("images")), *_list(told.get("local_images"))]

@@ -15,7 +15,20 @@ import msgspec
 from host.contracts import Heard
 from host.transcripts import codex_words as words
 from host.transcripts.codex_thread import Thread
-from host.transcripts.records import MAIN, Ids, Place, Record, Spoken, event, millis, parse, record_of, text_of
+from host.transcripts.records import (
+    MAIN,
+    Ids,
+    Place,
+    Record,
+    Spoken,
+    aborted,
+    event,
+    millis,
+    parse,
+    record_of,
+    rolled_back,
+    text_of,
+)
 from host.transcripts.tail import Overheard, reply
 from recall.canonical import text_digest
 from recall.contracts import EventEnvelope, EventType, Millis, SourceKind
@@ -154,8 +167,12 @@ class CodexOverhearing:
             case "UserMessage" | "user_message":
                 texts = words.texts_of(told.get("content")) or [text_of(told, "message")]
                 return self._prompted("\n".join(text for text in texts if text), turn)
-            case "task_complete" | "turn_aborted" if turn and self._place.agent_id == MAIN:
+            case "task_complete" if turn and self._place.agent_id == MAIN:
                 return [event(self._place, EventType.TURN_END, {}, Ids(event=f"turn:{turn}:end"))]
+            case "turn_aborted" if turn and self._place.agent_id == MAIN:
+                return [aborted(self._place, turn)]
+            case "thread_rolled_back" if self._place.agent_id == MAIN and (turns := words.rolled_back(told)):
+                return [rolled_back(self._place, turns, f"{self._place.at}:{self._turn}")]
             case _:
                 run = words.finished(told)
                 if run is not None and run.call_id not in self._told:

@@ -132,6 +132,12 @@ def hooked_result(name: str, response: object) -> tuple[str, bool | None]:
     return text or (json.dumps(response, ensure_ascii=False) if response else ""), ok and not failed
 
 
+def rolled_back(told: Record) -> int:
+    """How many turns the user went back on, of an event that says so."""
+    turns = told.get("num_turns")
+    return turns if isinstance(turns, int) and 0 < turns < 1_000_000 else 0
+
+
 def is_look(name: str, given: object) -> bool:
     """Whether a call types nothing into a command that runs in the background, and only waits for what it prints."""
     arguments = as_record(given) or (parse(given.encode("utf-8", "replace")) if isinstance(given, str) else None) or {}

@@ -23,6 +23,8 @@ T = TypeVar("T")
 TEXT_LIMIT = 200_000  # characters of one text: far above what the log keeps, so that a freak record cannot fill memory
 MAIN = "main"
 FORKED = "session/forked"  # the session goes on from another one, which `parent` names
+REWOUND = "session/rewound"  # its user went back: on the `events` with these ids, or on the last `turns`
+REWOUND_MOST = 256  # ids in one such event
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOTHING: Record = {}
 
@@ -284,6 +286,27 @@ def forked(place: Place, parent: str) -> EventEnvelope:
     """From which session this one goes on, resumed under another id or forked."""
     which = bytes_digest(f"{place.session_id}\n{parent}".encode("utf-8", "replace"))[:32]
     return event(place, FORKED, {"parent": parent}, Ids(event=f"forked:{which}"))
+
+
+def rewound(place: Place, left: Sequence[str]) -> list[EventEnvelope]:
+    """What its user went back on: prompts, by the ids of their events."""
+    told: list[EventEnvelope] = []
+    for begin in range(0, len(left), REWOUND_MOST):
+        some = left[begin : begin + REWOUND_MOST]
+        which = bytes_digest("\n".join(some).encode("utf-8", "replace"))[:32]
+        told.append(event(place, REWOUND, {"events": list(some)}, Ids(event=f"rewound:{which}")))
+    return told
+
+
+def rolled_back(place: Place, turns: int, mark: str) -> EventEnvelope:
+    """Its user went back on so many turns. `mark`: what sets this apart from another time."""
+    which = bytes_digest(f"{mark}\n{turns}".encode("utf-8", "replace"))[:32]
+    return event(place, REWOUND, {"turns": turns}, Ids(event=f"rewound:{which}"))
+
+
+def aborted(place: Place, turn: str) -> EventEnvelope:
+    """A turn was broken off. Its id is another than that of a turn that came to its end."""
+    return event(place, EventType.TURN_END, {"aborted": True}, Ids(event=f"turn:{turn}:abort" if turn else None))
 
 
 def fitted(record: Record, kind: type[T], needed: Sequence[str]) -> T:

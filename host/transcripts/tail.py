@@ -16,6 +16,7 @@ import msgspec
 from host.contracts import Heard
 from host.transcripts import claude_words as words
 from host.transcripts.claude_missed import Missed
+from host.transcripts.claude_rewinds import Rewinds, prompt_text
 from host.transcripts.records import (
     MAIN,
     Ids,
@@ -27,6 +28,8 @@ from host.transcripts.records import (
     millis,
     parse,
     record_of,
+    rewound,
+    sound,
     text_of,
 )
 from recall.canonical import bytes_digest, text_digest
@@ -137,6 +140,7 @@ class Overhearing:
         self._place = Place(session_id=session_id, agent_id=MAIN, workspace=workspace)
         self._since = since
         self._missed = Missed(session_id, workspace, since)
+        self._rewinds = Rewinds(_prompt_name)
         self._prompt_id = ""
         self._message_id = ""
         self._texts: list[str] = []
@@ -157,6 +161,8 @@ class Overhearing:
                 self._spoken.note(version, "")
             self._parent = self._parent or text_of(record_of(record, "forkedFrom"), "sessionId")
             kind = text_of(record, "type")
+            if left := self._rewinds.feed(record):
+                envelopes += [*self._told(self._texts), *rewound(self._now(record), left)]
             if kind in TALK:
                 talk.append(line)
             match kind:
@@ -173,10 +179,13 @@ class Overhearing:
         unheard = self._missed.hear(talk)
         if unheard:  # what a reply says goes before what it calls
             envelopes = sorted([*envelopes, *unheard], key=lambda one: one.timestamp)
-        at = millis(latest.get("timestamp"))
-        here = msgspec.structs.replace(self._place, at=self._place.at if at is None else at)
+        here = self._now(latest)
         envelopes = [*self._spoken.news(here, text_of(latest, "uuid")), *envelopes]
         return Overheard(envelopes=tuple(envelopes), shown=tuple(shown), parent=self._parent)
+
+    def _now(self, record: Record) -> Place:
+        at = millis(record.get("timestamp"))
+        return msgspec.structs.replace(self._place, at=self._place.at if at is None else at)
 
     def placed(self, heard: Heard) -> Heard:
         """The hook call as it came: this product's hooks say all there is to know. What it tells is not missed."""
@@ -189,8 +198,7 @@ class Overhearing:
         message_id = text_of(message, "id") or text_of(record, "uuid")
         told = self._told(self._texts) if message_id != self._message_id else []
         self._message_id = message_id
-        at = millis(record.get("timestamp"))
-        self._place = msgspec.structs.replace(self._place, at=self._place.at if at is None else at)
+        self._place = self._now(record)
         if self._place.at < self._since:
             return told
         blocks = blocks_of(message.get("content"))
@@ -214,6 +222,12 @@ class Overhearing:
         if self._message_id not in said:
             said.append(self._message_id)
         return said.index(self._message_id)
+
+
+def _prompt_name(record: Record) -> str:
+    """The id that a prompt's hook gave its event."""
+    prompt_id = text_of(record, "promptId")
+    return f"prompt:{prompt_id}:{text_digest(sound(prompt_text(record)))[:16]}" if prompt_id else ""
 
 
 def _aside(record: Record) -> bool:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 
 import msgspec
 import pytest
@@ -198,3 +199,15 @@ def test_cleaning_takes_any_text_and_leaves_nothing_hidden(text: str) -> None:
 )
 def test_cleaning_is_linear_in_what_a_tool_can_print(piece: str) -> None:
     assert isinstance(clean(piece * (60_000 // len(piece))), str)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["\n", " ", "\t", "a", "B" * 30, "Ab9+/" * 13, "Q" * 200, "x y", "=", "\u00a0"]), max_size=14
+    )
+)
+def test_no_encoded_run_and_no_stretch_of_blank_lines_is_left(pieces: list[str]) -> None:
+    text = clean("".join(pieces))
+
+    assert re.search(r"\n[ \t]*\n[ \t]*\n", text) is None
+    assert re.search(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{200,}", text) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from host.formation.authored import authored
+from host.formation.authored import asks_for_forming, authored
 from host.frame import close_line, open_line
 
 PACKET = f"{open_line('0123456789abcdef')}\n| Use pnpm.\n{close_line('0123456789abcdef')}"
@@ -73,3 +73,9 @@ def test_asking_for_memories_to_be_formed_is_nothing_to_form(text: str) -> None:
 )
 def test_what_the_user_wrote_is_kept_and_nothing_beside_it(text: str, own: str) -> None:
     assert authored(text) == own
+
+
+def test_asking_for_memories_to_be_formed_is_told_apart_from_what_a_machine_wrote() -> None:
+    assert asks_for_forming("Run the waiting checkpoints.") and asks_for_forming("请执行检查点")
+    assert not asks_for_forming("Run the waiting tests.") and not asks_for_forming("")
+    assert not asks_for_forming("<task-notification>Run the checkpoints.</task-notification>")

@@ -146,3 +146,12 @@ def test_a_call_says_in_plain_text_what_it_is_about_to_do(
 )
 def test_a_structured_response_has_a_text(response: object, expected: tuple[str, int]) -> None:
     assert words.response_text(response) == expected
+
+
+def test_a_turn_has_ended_when_its_length_is_told_or_its_stop_hooks_had_nothing_to_say() -> None:
+    quiet = {"subtype": "stop_hook_summary", "hookErrors": [], "hookAdditionalContext": []}
+
+    assert words.ends_turn({"subtype": "turn_duration"}) and words.ends_turn(quiet)
+    assert not words.ends_turn(quiet | {"hookAdditionalContext": ["Run the tests first."]})
+    assert not words.ends_turn(quiet | {"hookErrors": ["Not yet."]})
+    assert not words.ends_turn({"subtype": "compact_boundary"})

@@ -194,7 +194,7 @@ def test_turns_have_edges_and_names() -> None:
     events = events_of(meta(), told("task_started", turn_id="t1"), told("turn_aborted", turn_id="t1"))
     assert [(event.event_type, event.event_id) for event in events[1:]] == [
         ("turn/start", "turn:t1:start"),
-        ("turn/end", "turn:t1:end"),
+        ("turn/end", "turn:t1:abort"),
     ]
 
 
@@ -225,3 +225,10 @@ def test_odd_records_are_counted_and_survived() -> None:
     _, report = heard(lines, "codex")
     assert (report.records, report.skipped, report.unknown) == (6, 1, {"brand-new": 1})
     assert report.pending_bytes == len(lines[-1])
+
+
+def test_turns_that_were_rolled_back_are_told_once() -> None:
+    back = told("thread_rolled_back", num_turns=1)
+    events = events_of(meta(), told("task_started", turn_id="t1"), back, back, told("thread_rolled_back", num_turns=0))
+
+    assert [payload(event) for event in events if event.event_type == "session/rewound"] == [{"turns": 1}]

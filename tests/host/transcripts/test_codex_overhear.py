@@ -379,3 +379,22 @@ def test_what_is_remembered_is_bounded(ear: CodexOverhearing) -> None:
 
     kept = [len(value) for value in vars(ear).values() if isinstance(value, dict)]
     assert max(kept) == KEPT
+
+
+def test_a_turn_that_was_broken_off_and_turns_that_were_rolled_back_are_told() -> None:
+    session = CodexOverhearing("s", "/p")
+    heard = session.hear(
+        [
+            line("event_msg", {"type": "task_started", "turn_id": "t1"}),
+            line("event_msg", {"type": "turn_aborted", "turn_id": "t1", "reason": "interrupted"}),
+            line("event_msg", {"type": "thread_rolled_back", "num_turns": 2}),
+            line("event_msg", {"type": "thread_rolled_back", "num_turns": "all"}),
+        ]
+    ).envelopes
+
+    (interrupted,) = hook("Interrupt", turn_id="t1").envelopes
+    assert [(event.event_type, bytes(event.payload)) for event in heard] == [
+        ("turn/end", b'{"aborted":true}'),
+        ("session/rewound", b'{"turns":2}'),
+    ]
+    assert (heard[0].event_id, bytes(heard[0].payload)) == (interrupted.event_id, bytes(interrupted.payload))

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from host.transcripts.records import (
+    REWOUND_MOST,
     TEXT_LIMIT,
     Ids,
     Notes,
     Once,
     Place,
+    aborted,
     blank,
     blocks_of,
     clip,
@@ -21,6 +23,8 @@ from host.transcripts.records import (
     millis,
     parse,
     record_of,
+    rewound,
+    rolled_back,
     sound,
     text_of,
 )
@@ -165,3 +169,15 @@ def test_a_format_may_name_its_records_in_another_way() -> None:
     assert notes.read(b'{"type":"user"}\n') == ("user", {"type": "user"})
     assert notes.read(b'{"a":1}\n') is None
     assert (notes.report("f").records, notes.report("f").skipped) == (2, 1)
+
+
+def test_what_was_gone_back_on_is_told_in_events_of_a_bounded_size() -> None:
+    place = Place(session_id="s", agent_id="main", workspace="/p")
+    left = [f"msg:{number}" for number in range(REWOUND_MOST + 1)]
+
+    told = rewound(place, left)
+
+    assert [len(json.loads(bytes(event.payload))["events"]) for event in told] == [REWOUND_MOST, 1]
+    assert len({event.event_id for event in told}) == 2 and rewound(place, []) == []
+    assert rolled_back(place, 2, "a").event_id != rolled_back(place, 2, "b").event_id
+    assert aborted(place, "").event_id is None

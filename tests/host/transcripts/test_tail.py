@@ -322,3 +322,24 @@ def test_in_captured_sessions_the_last_words_are_one_event(scenario: str) -> Non
     assert len(known) == len(told.envelopes) > len(stops)
     assert "MARK-PostToolBatch memory packet" in told.shown
     assert payload(told.envelopes[-1])["text"] == payload(stops[-1])["text"]
+
+
+def test_going_back_is_overheard_by_the_ids_that_the_hooks_gave_the_prompts() -> None:
+    session = Overhearing(SESSION, "/u/dev/alpha")
+    first = [
+        a_record("user", "One.", uuid="u1", promptId="p1"),
+        a_record("assistant", "Yes.", uuid="a1", parentUuid="u1"),
+        a_record("user", "Two.", uuid="u2", parentUuid="a1", promptId="p2"),
+        a_record("assistant", "No.", uuid="a2", parentUuid="u2"),
+    ]
+    session.hear(first)
+    hook = json.dumps(
+        {"hook_event_name": "UserPromptSubmit", "session_id": SESSION, "cwd": "/x", "prompt": "Two.", "prompt_id": "p2"}
+    )
+    (prompt,) = decode(hook.encode()).envelopes
+
+    heard = session.hear([a_record("user", "Two, again.", uuid="u3", parentUuid="a1", promptId="p3")]).envelopes
+
+    (back,) = [event for event in heard if event.event_type == "session/rewound"]
+    assert payload(back) == {"events": [prompt.event_id]}
+    assert (back.session_id, back.workspace) == (SESSION, "/u/dev/alpha")
