@@ -19,12 +19,15 @@ BENCHES = (
     "mcp",
     "checkpoint",
     "judgement",
+    "team",
+    "promote_kills",
 )
 
 
 def main(arguments: list[str]) -> int:
     named, flags = parted(arguments)
     wanted = named or list(BENCHES)
+    wanted = [name.replace("-", "_") for name in wanted]
     unknown = [name for name in wanted if name not in BENCHES]
     if unknown:
         print(f"no such bench: {', '.join(unknown)}; there are {', '.join(BENCHES)}", file=sys.stderr)
