@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from governance.formation.store import memories
 from governance.review import QueueItem
+from governance.team.store import erasing
 from host.connection import Peer
 from host.contracts import Reason
 from host.neighbours import Neighbours
@@ -100,12 +101,14 @@ class Forget:
             raise not_written(done)
 
     async def _words(self, gone: "_Gone", scope: RuntimeScope, made_of: Sequence[QueueItem]) -> None:
-        """Its words out of the queue and everything that was formed; and that it was forgotten. One transaction."""
+        """Its words out of the queue and everything that was formed; and that it was forgotten. One transaction. Then
+        out of what was drafted of it for a repository; what was promoted stands in git, and is the team's."""
         where, text = made_of[0].workspace_key if made_of else scope.workspace, ""
         if gone.found is not None:
             record = gone.found[0]
             where, text = record.scope.key if record.scope.kind is Scope.WORKSPACE else "", record.text
         await self._parts.queue.forget(gone.memory_id, where, text, gone.at)
+        await self._parts.kept.write(lambda connection: erasing.erase(connection, gone.memory_id, gone.at))
 
     def _ours(self, locator: MemoryLocator, scope: RuntimeScope) -> bool:
         """Whether the record stands in a folder that is ours to write."""
