@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from host import database
-from host.compose import main_schema
+from host.main_tables import main_schema
 
 
 async def opened(path: Path, stop_before: int) -> None:

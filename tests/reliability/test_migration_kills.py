@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from host.compose import main_schema
 from host.database import open_database
+from host.main_tables import main_schema
 from host.marks import load_marks
 from tests.support.builders import a_memory_id
 from tests.support.clock import START
