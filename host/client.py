@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from host.errors import RemoraError, SocketFault
-from host.namespace import SCRIPT
+from host.namespace import PROTOCOL, SCRIPT, name
 from host.paths import folder_problem
+from host.protocol import FRAME_BYTES, LARGE_FRAME_BYTES, LARGE_FRAMES
 from host.sockets import credentials
 from recall.contracts import ContextCursor, EventEnvelope, Frozen
 
@@ -33,6 +34,8 @@ ANSWER_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 5.0
 WAIT_MS = 150
 HOST = "socket"  # a program of one's own
+TOO_LARGE = "input-too-large"
+LARGER: Mapping[str, object] = {"client": name("client"), "protocol": PROTOCOL, "capabilities": (LARGE_FRAMES,)}
 NOTICES = 1024  # that wait to be read; the connection stands still above it
 
 
@@ -126,7 +129,11 @@ def call_sync(
         try:
             connected.connect(str(path))
             _check_peer(connected)
-            connected.sendall(_line(1, method, params))
+            line = _line(1, method, params)
+            if len(line) > FRAME_BYTES:
+                connected.sendall(_line(0, "hello", LARGER))
+                _result(_read_line(connected))
+            connected.sendall(line)
             return _result(_read_line(connected))
         except TimeoutError as error:
             raise DaemonSilent(f"The daemon at {path} does not answer.", f"Look at `{SCRIPT} status`.") from error
@@ -157,6 +164,7 @@ class Client:
         self._waiting: dict[int, asyncio.Future[_Heard]] = {}
         self._notices: asyncio.Queue[Notice | None] = asyncio.Queue(NOTICES)
         self._number = 0
+        self._large = False  # whether long lines were agreed upon
         self._ended: RemoraError | None = None
 
     async def call(self, method: str, params: Mapping[str, object] | None = None) -> Any:
@@ -206,10 +214,15 @@ class Client:
     async def _ask(self, method: str, params: Mapping[str, object] | None) -> _Heard:
         if self._ended is not None:
             raise self._ended
+        line = _line(self._number + 1, method, params)
+        if len(line) > FRAME_BYTES and not self._large:
+            self._large = True
+            _result(await self._ask("hello", LARGER))
+            line = _line(self._number + 1, method, params)
         self._number += 1
         answer: asyncio.Future[_Heard] = asyncio.get_running_loop().create_future()
         self._waiting[self._number] = answer
-        self._writer.write(_line(self._number, method, params))
+        self._writer.write(line)
         try:
             await self._writer.drain()
             return await answer
@@ -273,7 +286,12 @@ def _owner(event: EventEnvelope | Mapping[str, object]) -> tuple[str, str]:
 
 
 def _line(number: int, method: str, params: Mapping[str, object] | None) -> bytes:
-    return _encode(_Call("2.0", number, method, {} if params is None else params)).replace(b"\n", b" ") + b"\n"
+    """One request. Raises Refused for one that no daemon takes."""
+    line = _encode(_Call("2.0", number, method, {} if params is None else params)).replace(b"\n", b" ") + b"\n"
+    if len(line) > LARGE_FRAME_BYTES:
+        problem = f"The call has {len(line)} bytes; {LARGE_FRAME_BYTES} are taken."
+        raise Refused(TOO_LARGE, 0, problem, "Give less at a time.")
+    return line
 
 
 def _read(line: bytes) -> _Heard:

@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
@@ -20,7 +19,6 @@ from governance.contracts import Rules
 from governance.evidence_store import EvidenceStore, load_standings
 from governance.facts import stated
 from governance.formation.contracts import Fault, no_fault
-from governance.migrations import schema as governance_schema
 from governance.pruning import DAY, Limits, Pruning
 from governance.rules import CANDIDATE_RULES, PACKET_RULES
 from governance.screen import redact
@@ -34,7 +32,6 @@ from host.consolidating import consolidate
 from host.contracts import Rollout
 from host.corrections import Corrections
 from host.database import open_database
-from host.eventlog import SCHEMA as LOG_SCHEMA
 from host.eventlog import EventLog
 from host.formation.wiring import Needs, documents_of, drivers, formation_of
 from host.hearing import Hearing
@@ -46,6 +43,7 @@ from host.indexer import COMMAND, guard
 from host.kept import files_of, open_governance
 from host.ledger import AuditLedger, all_of
 from host.lifecycle import run_rounds
+from host.main_tables import main_schema
 from host.marks import load_marks
 from host.models import own_folders
 from host.namespace import INDEX_FILE, VECTORS_FILE
@@ -53,6 +51,7 @@ from host.parts import Parts
 from host.places import load_places
 from host.policy import Policy
 from host.proactive import ProactiveMemoryHost
+from host.products import Providers
 from host.props import Props
 from host.retention import SECTIONS, Retention, hanging
 from host.rollouts import load_rollouts
@@ -108,12 +107,13 @@ class Setup(Frozen, frozen=True, kw_only=True):
     scratch: Path | None = None  # for drivers that run a command; None: in the data folder
     zone: tzinfo = UTC  # in which a user says "yesterday": a replay must not depend on where it runs
     fault: Fault = no_fault  # told of the named points of a commit: tests stop the process there
+    unattended: bool = False  # `team run` may be asked for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Around:
     """What recall is built with. `remembered`: how many queries' vectors are kept for the next time. `patient`: as in
-    `Setup`. `ref`: the keyed name of a session. `admits`: which records a person let through."""
+    `Setup`. `ref`: the keyed name of a session. `asked`: what `host.indexer.guard` asks."""
 
     index: Path
     micros: Callable[[], int]
@@ -121,7 +121,7 @@ class Around:
     remembered: int = 256
     patient: bool = False
     ref: Callable[[str], str] = str
-    admits: Callable[[str, str], bool] | None = None
+    asked: Sequence[Callable[[str, str], bool]] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,6 +152,7 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
         formation=config.formation,
         scratch=paths.state / "models",
         zone=MachineZone(),
+        unattended=config.team.run,
     )
     async with open_parts(setup, SystemClock(), random_id, shell.tasks, shell.log) as parts:
         stop = asyncio.Event()
@@ -169,11 +170,15 @@ async def build(config: Config, paths: Paths, shell: Shell) -> AsyncIterator[Met
             shell.tasks.spawn(consolidate(parts), name="episodes")
         shell.tasks.spawn(parts.retention.keep_short(parts.tally), name="retention")
         shell.tasks.spawn(parts.lag.watch(), name="lag")
+        service = Service(parts, shell)
+        shell.tasks.spawn(service.team.finish(), name="promotions")
+        shell.tasks.spawn(service.team.learn(), name="learn")
         try:
-            yield Service(parts, shell)
+            yield service
         finally:
             stop.set()
             await shell.tasks.close()
+            await service.team.close()
 
 
 @asynccontextmanager
@@ -194,7 +199,7 @@ async def open_parts(
         kept = await stack.enter_async_context(open_governance(files_kept["governance"], setup.key, database))
         around = Around(index=setup.index, micros=clock.micros, engine=setup.engine, patient=setup.patient)
         marks = await load_marks(database)
-        around = replace(around, ref=partial(session_ref, setup.key), admits=marks.admits)
+        around = replace(around, ref=partial(session_ref, setup.key), asked=(marks.admits, kept.trust.vouches))
         recall = await _recall(stack, around)
         library = recall.library
         evidence = EvidenceStore(database)
@@ -207,8 +212,8 @@ async def open_parts(
         await count_past(tally, audit, tasks)
         pruning = Pruning(database, audit, ledger.append, SECTIONS, hanging(setup.audit, clock))
         rollouts, places = await load_rollouts(database, setup.allowed), await load_places(database)
-        attentions = await load_attentions(database, setup.attention)
-        roots = Roots(setup.data, library, setup.homes, places)
+        attentions, providers = await load_attentions(database, setup.attention), Providers(database)
+        roots = Roots(setup.data, library, setup.homes, places, kept.trust.trusts)
         histories = Histories(database, eventlog, audit, evidence)
 
         async def adopt(path: str, workspace: str) -> None:
@@ -225,7 +230,7 @@ async def open_parts(
             key=places.key,
         )
         sessions = Sessions(stores, setup.policy.runtime, USER_KEY)
-        workers = Workers(sessions, tasks)
+        workers = Workers(sessions, tasks, providers.note)
         inbox = Inbox(database, ledger, setup.policy.inbox)
         rules = Rules(candidate=CANDIDATE_RULES, packet=PACKET_RULES)
         props = Props(
@@ -260,7 +265,7 @@ async def open_parts(
                 kept=kept.database,
                 main=database,
                 queue=kept.queue,
-                reload=kept.lives.reload,
+                reload=kept.reload,
                 eventlog=eventlog,
                 library=library,
                 engine=recall.engine,
@@ -304,6 +309,7 @@ async def open_parts(
             library=library,
             roots=roots,
             places=places,
+            providers=providers,
             rollouts=rollouts,
             marks=marks,
             attentions=attentions,
@@ -311,6 +317,7 @@ async def open_parts(
             kept=kept.database,
             queue=kept.queue,
             lives=kept.lives,
+            trust=kept.trust,
             formation=formation,
             boundaries=boundaries,
             documents=documents_of(kept, setup.data, clock),
@@ -322,6 +329,9 @@ async def open_parts(
             new_id=new_id,
             own=own_folders(scratch),
             engine=recall.engine,
+            drawn=lambda: secrets.token_bytes(32),
+            unattended=setup.unattended,
+            fault=setup.fault,
         )
         yield parts
 
@@ -384,16 +394,7 @@ async def _library(stack: AsyncExitStack, around: Around) -> Library:
     index = await stack.enter_async_context(open_swappable(around.index, INDEX_SCHEMA))
     reader = ReaderSetup(command=COMMAND, environment=environment())
     patience = {"patience_seconds": UNHURRIED_SECONDS} if around.patient else {}
-    library = Library(index, guard(around.admits), reader=reader, **patience)
+    library = Library(index, guard(*around.asked), reader=reader, **patience)
     stack.push_async_callback(library.close)
     await library.open()
     return library
-
-
-def main_schema() -> tuple[str, ...]:
-    """The main database's numbered steps. A step that was released is never changed: a new one follows it."""
-    folder = files("host").joinpath("schema")
-    names = ("inbox_001.sql", "marks_002.sql", "marks_003.sql", "marks_004.sql")
-    inbox, *later, marks = (folder.joinpath(name).read_text("utf-8") for name in names)
-    first, fourth = "\n".join((LOG_SCHEMA, governance_schema(), inbox)), "\n".join((governance_schema(4), marks))
-    return (first, *later, fourth)

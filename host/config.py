@@ -124,6 +124,12 @@ class HostsSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     allow: tuple[Annotated[str, msgspec.Meta(pattern=ALLOWED)], ...] = ()
 
 
+class TeamSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[team]`: the memory that a repository keeps."""
+
+    run: bool = False  # a model may read past turns and stage what it finds, without an agent
+
+
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a user can set."""
 
@@ -135,6 +141,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     evidence: EvidenceSettings = EvidenceSettings()
     hosts: HostsSettings = HostsSettings()
     formation: FormationSettings = FormationSettings()
+    team: TeamSettings = TeamSettings()
 
 
 class Paths(msgspec.Struct, frozen=True, kw_only=True):

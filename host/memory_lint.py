@@ -18,6 +18,8 @@ from host.connection import Peer
 from host.neighbours import only
 from host.parts import Parts
 from host.protocol import Request, decode_params
+from host.team.checking import once, repository_flaws
+from host.team.formats import FORMATS
 from host.verbs import Table, incomplete, reach
 from recall import survey
 from recall.analyzer import distinct
@@ -26,6 +28,7 @@ from recall.contracts import Candidate, Frozen, MemoryLocator, MemoryRecord, Rec
 from recall.documents import Document, read
 from recall.lint import (
     Flaw,
+    Severity,
     Spot,
     Twins,
     flaw,
@@ -57,8 +60,11 @@ class LintParams(Frozen, frozen=True, kw_only=True):
 
 
 class Linted(Frozen, frozen=True, kw_only=True):
-    """`more`: findings beyond those that are told. `degraded`: the index may lack something."""
+    """`blocked`: something is not used, or must not be there. `more`: findings beyond those that are told. `degraded`:
+    the index may lack something."""
 
+    format: str
+    blocked: bool
     files: int
     records: int
     findings: tuple[Flaw, ...]
@@ -92,8 +98,12 @@ class Lint:
         flaws += await self._neighbours(walk, scope)
         flaws += await asyncio.to_thread(_indexes, sorted(walk.indexes))
         flaws += await asyncio.to_thread(_places, walk.places[:MOST_PLACES], params.workspace)
+        if _is_place(params.workspace):
+            flaws = once(flaws, await asyncio.to_thread(repository_flaws, _top(params.workspace), FORMATS))
         told = in_order(flaws)
         return Linted(
+            format=FORMATS.document("lint"),
+            blocked=any(one.severity is Severity.ERROR for one in told),
             files=seen.files,
             records=seen.records,
             findings=tuple(told[:MOST_FLAWS]),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from governance.audit import Audit
 from governance.evidence_store import EvidenceStore
+from governance.formation.contracts import Fault, no_fault
 from governance.formation.queue import Queue
 from governance.lives import Lives
 from governance.standing import Standings
@@ -26,12 +27,14 @@ from host.ledger import AuditLedger
 from host.marks import Marks
 from host.places import Places
 from host.proactive import ProactiveMemoryHost
+from host.products import Providers
 from host.retention import Retention
 from host.rollouts import Rollouts
 from host.roots import Roots
 from host.sessions import Sessions
 from host.tally import Tally
 from host.tasks import Tasks
+from host.trusted import Trust
 from host.workers import Workers
 from recall.contracts import Database
 from recall.engine import Engine
@@ -56,6 +59,7 @@ class Parts:
     library: Library
     roots: Roots
     places: Places
+    providers: Providers
     rollouts: Rollouts
     marks: Marks
     attentions: Attentions
@@ -63,6 +67,7 @@ class Parts:
     kept: KeptDatabase  # governance.db
     queue: Queue
     lives: Lives
+    trust: Trust
     formation: Formation
     boundaries: Boundaries
     documents: FormedDocuments
@@ -75,6 +80,9 @@ class Parts:
     own: tuple[str, ...] = ()  # folders below which sessions are our own: nobody listens to them
     engine: Engine | None = None  # None: the extra is not installed, or not wanted
     lag: Lag = field(default_factory=Lag)
+    drawn: Callable[[], bytes] = bytes  # a secret by chance
+    unattended: bool = False  # `team run` may be asked for
+    fault: Fault = no_fault
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)  # one that compares and then writes, at a time
 
     @property

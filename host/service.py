@@ -27,6 +27,7 @@ from host.parts import Parts
 from host.protocol import WAIT_MS, Request, decode_params, refusal, unknown_method
 from host.reviewing import Reviewing
 from host.runtime import MAIN_AGENT, SESSION_SET, SessionRuntime, state_text
+from host.team.serving import TeamServing
 from host.workspaces import Workspaces
 from recall.contracts import Channel, ContextCursor, EventEnvelope, EventType, Frozen, SourceKind
 
@@ -65,10 +66,9 @@ METHODS = (
     "engine.reembed",
     *("checkpoint.run", "checkpoint.list", "checkpoint.retry", "extract.run", "extract.recover"),
     *("formation.stage", "formation.status"),
-    "review.list",
-    "review.get",
-    "review.decide",
-    "review.add",
+    *("team.status", "team.recall", "team.synthesize", "team.stage", "team.review", "team.prepare"),
+    *("team.promote", "team.assemble", "team.discard", "team.init", "team.run"),
+    *("review.list", "review.get", "review.decide", "review.add"),
     "audit.query",
     "audit.get",
     "audit.explain",
@@ -172,6 +172,7 @@ class Service:
         self._parts = parts
         self._shell = shell
         self._hooks = Hooks(parts, parts.own)
+        self.team = TeamServing(parts)
         table: dict[str, Handler] = {
             "event.append": self._append,
             "step": self._step,
@@ -191,6 +192,7 @@ class Service:
             Backfill(parts),
             Reviewing(parts),
             FormationServing(parts),
+            self.team,
             Audits(parts),
             Evidence(parts),
             Workspaces(parts),

@@ -66,6 +66,13 @@ class Problem(Frozen, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class Unasked(Frozen, frozen=True, kw_only=True):
+    """A repository with memory of which nobody was asked whether it is trusted."""
+
+    repository: str
+    records: int = 0
+
+
 class MemoryHealth(Frozen, frozen=True, kw_only=True):
     """How the memory files stand. `problems`: the first of `problem_count`; `missing`: folders that are not there."""
 
@@ -74,6 +81,7 @@ class MemoryHealth(Frozen, frozen=True, kw_only=True):
     problem_count: int = 0
     problems: tuple[Problem, ...] = ()
     missing: tuple[str, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
 
 
 class EngineStatus(Frozen, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ is shown on demand. What other tools wrote stays byte for byte.
 
 import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from host.cli.codex_hooks import Consent, offer_trust
 from host.cli.init_answers import Outcome, show, tell
 from host.cli.init_driver import QUESTION as SEND_QUESTION
 from host.cli.init_driver import SECTION, Chosen, chosen, driver_options, taken, told
+from host.cli.init_memory import Answer, offer_memory
 from host.cli.init_summary import summary
 from host.cli.link import ask_running, keeps_ours, paths
 from host.cli.output import existing_workspace_option, json_option, say
@@ -35,8 +36,10 @@ from host.setup.gather import Gathered, Scene, connect, connected, take_back
 from host.setup.port import Door, door
 from host.setup.records import Records
 from host.setup.registrar import LEVELS, Places
+from host.setup.repository_files import coming, going, is_unused
 from host.setup.wanted import wanted
 from host.sockets import start_anew
+from host.team.formats import FORMATS
 from recall.workspace import repository_root
 
 QUESTION = "Write this? [y/N, d shows every line]"
@@ -85,6 +88,9 @@ class Task:
 @click.option("--holdout", type=SHARE, help="Share of packets to keep back and measure, 0 to 0.5.")
 @driver_options
 @click.option("--trust-hooks", is_flag=True, help="Have Codex trust our hooks, without a question.")
+@click.option(
+    "--trust-memory/--distrust-memory", default=None, help="Whether you trust the memory that this repository brings."
+)
 @click.option("--remove", is_flag=True, help="Take back what was written.")
 @click.option("--diff", is_flag=True, help="Show every line that is written.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -103,8 +109,8 @@ def init(hosts: tuple[str, ...], workspace: Path, holdout: float | None, **how: 
       remora-pre init --remove
     """
     driver = taken(how)
-    if how["remove"] and (holdout is not None or how["trust_hooks"] or driver):
-        raise click.UsageError("--holdout, --driver and --trust-hooks are no part of taking back.")
+    if how["remove"] and (holdout is not None or how["trust_hooks"] or how["trust_memory"] is not None or driver):
+        raise click.UsageError("--holdout, --driver, --trust-hooks and --trust-memory are no part of taking back.")
     task = _task(hosts, workspace, how)
     gathered, edits, opened = _gathered(task)
     made = chosen(driver, task.config.formation, environment(), task.where.state / "models") if driver else None
@@ -112,7 +118,12 @@ def init(hosts: tuple[str, ...], workspace: Path, holdout: float | None, **how: 
         _agree_to_send(task, made)
     edits = _with_settings(edits, task.where, holdout, made)
     if edits.differs:
-        _agree(task, edits, gathered, opened)
+        try:
+            _agree(task, edits, gathered, opened)
+        except click.exceptions.Exit:  # a no to the settings is none to what was said of the memory
+            if how["trust_memory"] is not None:
+                _about_memory(task, how)
+            raise
         make_folders(task.where)
         edits.write(task.scene.records)
     if not task.remove:
@@ -127,8 +138,17 @@ def init(hosts: tuple[str, ...], workspace: Path, holdout: float | None, **how: 
         consent = Consent(granted=how["trust_hooks"], asks=not task.yes and not task.as_json, quiet=task.as_json)
         changed = any(edit.differs and edit.holds == "hooks" and edit.host == codex.HOST for edit in edits.files)
         trusted = offer_trust(task.scene, changed, consent)
+    memory = None
+    if not task.remove and (task.scene.level == "project" or how["trust_memory"] is not None):
+        memory = _about_memory(task, how)
     if task.as_json:
-        show(done, trusted)
+        show(done, trusted, memory)
+
+
+def _about_memory(task: Task, how: Mapping[str, Any]) -> bool | None:
+    """Have it known whether the repository's memory is trusted. Raises RemoraError when what was said is not kept."""
+    answer = Answer(said=how["trust_memory"], asks=not task.yes and not task.as_json, quiet=task.as_json)
+    return offer_memory(task.scene.places.repository, answer)
 
 
 def _task(hosts: Sequence[str], workspace: Path, how: dict[str, Any]) -> Task:
@@ -164,15 +184,18 @@ def _gathered(task: Task) -> tuple[Gathered, Edits, Door | None]:
     if task.remove:
         gathered = take_back(task.hosts, task.scene)
         others = set(connected(task.scene)) - set(task.hosts)  # whose memories these are as well
-        empty = task.scene.level == "project" and not others and folder.is_dir() and not any(folder.iterdir())
+        empty = task.scene.level == "project" and not others and is_unused(folder)
         goes = Folder(path=folder, makes=False) if empty else None
-        return gathered, Edits(files=gathered.edits, folder=goes, secrets=gathered.secrets), None
+        files = (*gathered.edits, *(going(task.scene.places.repository, FORMATS) if empty else ()))
+        return gathered, Edits(files=files, folder=goes, secrets=gathered.secrets), None
     opened = door(task.where, task.config, _listens())
     gathered = connect(task.hosts, task.scene, wanted(task.where, opened.port, opened.token))
     missing = task.scene.level == "project" and not folder.exists()
-    writes = missing or any(edit.differs for edit in gathered.edits)
+    shared = task.scene.level == "project" and repository_root(str(task.scene.places.repository)) is not None
+    files = (*gathered.edits, *(coming(task.scene.places.repository, FORMATS) if shared else ()))
+    writes = missing or any(edit.differs for edit in files)
     edits = Edits(
-        files=gathered.edits,
+        files=files,
         folder=Folder(path=folder, makes=True) if missing else None,
         secrets=(opened.token, *gathered.secrets),
         also=(opened.keep(task.where),) if opened.old or (opened.new and writes) else (),

@@ -53,8 +53,9 @@ def tell(done: Outcome) -> None:
         say(line)
 
 
-def show(done: Outcome, trusted: str | None) -> None:
-    """The same for a program. `trusted`: how Codex takes our hooks, None where there is nothing to trust."""
+def show(done: Outcome, trusted: str | None, memory: bool | None = None) -> None:
+    """The same for a program. `trusted`: how Codex takes our hooks, None where there is nothing to trust; `memory`:
+    whether that of the repository is trusted, None where there is none or nobody answered."""
     answer: dict[str, object] = {
         "changed": done.edits.differs,
         "level": done.scene.level,
@@ -64,6 +65,8 @@ def show(done: Outcome, trusted: str | None) -> None:
         answer |= {"port": done.door.port, "portMoved": done.door.old is not None}
     if trusted is not None:
         answer["codexHooks"] = trusted
+    if memory is not None:
+        answer["memoryTrusted"] = memory
     if done.holdout is not None:
         answer["holdout"] = done.holdout
     if done.driver is not None:

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from host.namespace import SCRIPT, name
+from host.namespace import REPOSITORY_FOLDER, SCRIPT, name
 from host.setup import REGISTRARS, settings_file
 from host.setup.edits import Edit, Edits
 from host.setup.gather import TRACKED, TRACKED_TOKEN, Gathered, Scene
 from host.setup.port import Door
 from host.setup.registrar import Entry
+from host.setup.repository_files import MEMORY
 
 NOTHING_ELSE = "Nothing else is touched: nothing is staged or committed, and what others wrote stays as it is."
 
@@ -22,6 +23,7 @@ def summary(scene: Scene, hosts: Sequence[str], gathered: Gathered, edits: Edits
     for host in hosts:
         yield from _section(REGISTRARS[host].TITLE, (edit for edit in changed if edit.host == host), edits.secrets)
     yield from _section("Git", (edit for edit in changed if not edit.host and not edit.holds), edits.secrets)
+    yield from _section("The repository's memory", (edit for edit in changed if edit.holds == MEMORY), edits.secrets)
     own = list(_own(edits, door))
     yield from ("", name(), *own) if own else ()
     yield from _section("", (edit for edit in changed if edit.holds == "configuration"), edits.secrets)
@@ -32,6 +34,9 @@ def summary(scene: Scene, hosts: Sequence[str], gathered: Gathered, edits: Edits
         yield f"Left alone: {left.path}: {left.why}.{instead if is_tracked else ''}"
     if door is not None and any(edit.record for edit in changed):
         yield f"Files as they are now are kept in {scene.records.folder}."
+    memory = scene.places.repository / REPOSITORY_FOLDER / "memory"
+    if door is None and scene.level == "project" and edits.folder is None and memory.is_dir():
+        yield f"The memory in {memory} stays: it belongs to the repository."
     yield NOTHING_ELSE
 
 

@@ -23,7 +23,7 @@ TIMEOUT_SECONDS = 30.0
 LIFE_SECONDS = 3.0  # for what a daemon answers at once, however much it has to do
 AT_ONCE = frozenset({"health", "shutdown"})
 MODEL_SECONDS = 3600.0  # for what a model is asked about: many calls of a minute or three
-ASKS_A_MODEL = frozenset({"checkpoint.run", "checkpoint.retry", "extract.run"})
+ASKS_A_MODEL = frozenset({"checkpoint.run", "checkpoint.retry", "extract.run", "team.run"})
 # A refusal's kind -> what to do about it from here; the daemon speaks of methods.
 NEXT_STEPS = {
     "unknown-memory": f"List what there is with: {SCRIPT} list",

@@ -60,6 +60,21 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "lint": ("host.cli.lint:lint", "Check the memory files of a workspace."),
         "reindex": ("host.cli.reindex:reindex", "Make the index again from the memory files."),
     },
+    "Team": {
+        "recall": ("host.cli.recall:recall", "Get past turns of this worktree as a task."),
+        "synthesize": (
+            "host.cli.consolidate:synthesize",
+            "Get the entries that are new as a task: make scenes and the doctrine of them.",
+        ),
+        "prepare": ("host.cli.promote:prepare", "Record that you said yes to a review, and make a plan of it."),
+        "promote": ("host.cli.promote:promote", "Write the files of a plan: all of them, or none."),
+        "assemble": (
+            "host.cli.consolidate:assemble",
+            "Write doctrine, scenes and skills where an agent product reads them.",
+        ),
+        "discard": ("host.cli.discard:discard", "Give up a candidate, a task or a plan."),
+        "team": ("host.cli.team:team", "The memory that a repository keeps for a team."),
+    },
     "Tune": {
         "attention": ("host.cli.attention:attention", "Show or choose how often it speaks in this workspace."),
         "feedback": ("host.cli.feedback:feedback", "Say what a packet, or a memory, was worth."),

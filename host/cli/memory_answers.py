@@ -244,6 +244,8 @@ class LintFinding(Frozen, frozen=True, kw_only=True):
 class Linted(Frozen, frozen=True, kw_only=True):
     """`more`: how many findings there are beyond these."""
 
+    format: str = ""
+    blocked: bool = False
     files: int
     records: int
     findings: tuple[LintFinding, ...] = ()

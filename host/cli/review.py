@@ -14,6 +14,8 @@ from host.cli.keys import TerminalKeys
 from host.cli.link import ask, ask_running
 from host.cli.output import count_of, json_option, say, show_json, unbroken, workspace_option
 from host.cli.review_answers import Added, Decided, Others, Reviewed, ReviewPage
+from host.cli.review_team import KINDS as CANDIDATES
+from host.cli.review_team import review_candidates, staged
 from host.cli.review_terminal import Walk
 from host.cli.review_words import BY, TRUST, said, stale, tell, titled, why, words
 from host.cli.tables import one_line, print_table, when
@@ -59,7 +61,14 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @click.option("--title", default="", help="With --add: a short title.")
 @click.option("--noted", is_flag=True, help="What was noted automatically and is in use, but not reviewed.")
 @click.option("--flagged", is_flag=True, help="Only what the screen or somebody flagged.")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these kinds.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(list(dict.fromkeys([*KINDS, *CANDIDATES]))),
+    help="Only these kinds. entry, skill or consolidation alone: what is staged for the repository, file by file.",
+)
+@click.option("--candidate", "candidates", multiple=True, metavar="ID", help="Of what is staged, only this one.")
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES), help="Those that stand so.")
 @click.option("--all", "every", is_flag=True, help="List what was decided, too.")
 @click.option("--list", "listed", is_flag=True, help="List, and ask nothing.")
@@ -71,12 +80,14 @@ def review(item_id: str | None, workspace: Path, as_json: bool, **given: Any) ->
 
     On a terminal one item is shown after the other, and a key decides. Elsewhere, and with --list, they are listed.
     Notes of conversations, what the screen kept back, what was said to be wrong, and what evidence proposes wait here.
-    A memory stands for its item. Only a person decides, at a terminal of their own.
+    A memory stands for its item. Only a person decides, at a terminal of their own. What is staged for the repository
+    is shown with --kind entry, and written by `prepare` and `promote`.
 
     \b
     Examples:
       remora-pre review
       remora-pre review --noted --list
+      remora-pre review --kind entry
       remora-pre review rev_0123456789abcdef0123456789abcdef
       remora-pre review rev_0123456789abcdef0123456789abcdef --keep
       remora-pre review rev_0123456789abcdef0123456789abcdef --archive --reason "out of date"
@@ -84,7 +95,12 @@ def review(item_id: str | None, workspace: Path, as_json: bool, **given: Any) ->
     """
     where = folder(workspace)
     act = _act(given)
-    if given["add"] is not None:
+    kinds = given["kinds"]
+    if len(kinds) == 1 and kinds[0] in CANDIDATES and item_id is None and not (given["listed"] or given["every"]):
+        review_candidates(kinds[0], given["candidates"], workspace, as_json=as_json)
+    elif given["candidates"]:
+        raise click.UsageError("A candidate is one of what is staged: give --kind entry, skill or consolidation.")
+    elif given["add"] is not None:
         _add(where, given, item_id, as_json=as_json)
     elif item_id is None:
         if act is not None or given["reason"] or given["replace"]:
@@ -117,6 +133,10 @@ def _decide(found: Reviewed, act: Act, where: str, given: Mapping[str, Any]) -> 
         params["text"] = _text(given["edit"])
     if given["replace"]:
         params["replaces"] = list(given["replace"])
+    if found.item.state is State.STAGED:
+        problem = f"{found.item.item_id} is staged for the repository, and nothing is decided about it here."
+        step = f"Look at its file, and say yes or give it up from there: {staged(found.item)}"
+        raise RemoraError(problem, step)
     done = ask("review.decide", params, Decided)
     drafts.forget(found.item.item_id)
     return done
@@ -246,6 +266,8 @@ def _show(found: Reviewed) -> None:
         against = "Against it: " if quote.kind == CORRECTION else ""
         say(f"{against}{said(quote)}: “{quote.quote}”")
     _show_others(found.others or Others())
+    if item.state is State.STAGED:
+        say(f"Its file, and how to say yes: {staged(item)}")
 
 
 def _show_others(others: Others) -> None:

@@ -46,7 +46,8 @@ class Walk:
     def __init__(self, where: str, asked: dict[str, object], keys: Keys) -> None:
         self._where = where
         self._keys = keys
-        self._asked = {"workspace": where, "limit": PAGE} | asked
+        waits = {"states": [str(State.PENDING)]}  # what is staged is shown file by file, and takes no key
+        self._asked = {"workspace": where, "limit": PAGE} | asked | ({} if asked.get("states") else waits)
         self._done: Counter[str] = Counter()
         self._total = 0
 
@@ -204,9 +205,7 @@ class Walk:
         told = ", ".join(f"{count} {what}" for what, count in sorted(self._done.items()))
         try:
             left = ask("review.list", self._asked | {"limit": 1}, ReviewPage).total
-            noted = ask(
-                "review.list", {"workspace": self._where, "states": ["committed"], "limit": 1}, ReviewPage
-            ).total
+            noted, staged = (self._of(state) for state in (State.COMMITTED, State.STAGED))
         except RemoraError:
             say(f"{told or 'Nothing was decided'}.")
             return
@@ -214,6 +213,12 @@ class Walk:
         say(f"{told + '; ' if told else ''}{rest}.".capitalize())
         if noted and not left:
             say(f"{noted} noted automatically and not reviewed: {SCRIPT} review --noted")
+        if staged:
+            say(f"Staged for the repository: {staged}. See which: {SCRIPT} team status")
+
+    def _of(self, state: State) -> int:
+        """How many items here stand so."""
+        return ask("review.list", {"workspace": self._where, "states": [str(state)], "limit": 1}, ReviewPage).total
 
 
 def _notes(found: Reviewed) -> Iterator[str]:

@@ -47,6 +47,7 @@ FROM = {
     "batch": "from sessions that were read in",
     "documents": "made of kept memories",
     "agent": "proposed by an agent",
+    "team": "proposed for the team",
     "remember": "kept by an agent",
     "evidence": "proposed by what its use shows",
 }

@@ -38,6 +38,8 @@ REMEDIES = {
     "orphan-anchor": "Write the text below it, or take the marker out.",
     "duplicate-anchor": "Take one of the two out, or give it an id of its own.",
     "orphan-content": "Put a marker above it.",
+    "malformed-entry": "Take the file back from git, or mend it.",
+    "identity-mismatch": "Take the file back from git, or mend it.",
     "conflict-markers": "Finish the merge.",
     "not-utf-8": "Save it as UTF-8.",
     "too-large": "Split it.",
@@ -221,6 +223,11 @@ def _tell_problems(memory: MemoryHealth) -> None:
         say(f"  and {memory.problem_count - PROBLEMS_SHOWN} more")
     for gone in memory.missing:
         say(f"The memory folder {gone} is not there. What is known of it is kept until it is back.")
+    for one in memory.unasked:
+        say(
+            f"{unbroken(one.repository)} brings {count_of(one.records, 'record')}, shown as hints at most: "
+            f"you were not asked whether you trust them. {SCRIPT} init asks, in that folder."
+        )
 
 
 @click.command()

@@ -65,6 +65,7 @@ CHECKS: tuple[Check, ...] = (
     versions.versions,
     memories.conflicts,
     memories.unused,
+    memories.untrusted,
     memories.caps,
     formation.driver,
     formation.forming,

@@ -89,6 +89,7 @@ STATES: Mapping[str, Level] = MappingProxyType(
         "memory-unused": W,
         "memory-over-cap": W,
         "memory-folder-missing": W,
+        "memory-untrusted": N,
         # how memories are made
         "driver-unusable": P,
         "model-unreachable": W,

@@ -73,6 +73,19 @@ def unused(scene: Scene) -> Iterator[Finding]:
         )
 
 
+def untrusted(scene: Scene) -> Iterator[Finding]:
+    """Repositories whose memory nobody was asked about."""
+    for one in scene.said.memory.unasked if scene.said is not None else ():
+        records = "1 record" if one.records == 1 else f"{one.records} records"
+        yield finding(
+            "memory-untrusted",
+            f"The repository {one.repository} brings {records}, and you were not asked whether you trust them.",
+            "Until then they are shown as hints at most: whoever can write to the repository may have written them.",
+            f"In that folder, {SCRIPT} init asks.",
+            one.repository,
+        )
+
+
 def caps(scene: Scene) -> Iterator[Finding]:
     """Claude Code's own index of its memory, of which it loads only the beginning."""
     if scene.homes is None:

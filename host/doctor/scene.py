@@ -25,11 +25,17 @@ T = TypeVar("T")
 SECONDS = 5.0  # for an answer of the daemon
 
 
+class Unasked(Frozen, frozen=True, kw_only=True):
+    repository: str
+    records: int = 0
+
+
 class Memory(Frozen, frozen=True, kw_only=True):
-    """Of the daemon's answer, what stands in memory files that is not used."""
+    """Of the daemon's answer, what stands in memory files that is not used, or is not trusted yet."""
 
     problem_count: int = 0
     missing: tuple[str, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
 
 
 class Index(Frozen, frozen=True, kw_only=True):

@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from governance.migrations import queue_steps
-from host.compose import main_schema
 from host.config import KEY_BYTES
 from host.doctor.findings import Finding, finding
 from host.doctor.scene import Scene, to_read
+from host.main_tables import main_schema
 from host.namespace import SCRIPT, name
 from recall.contracts import Frozen
 from recall.engine import available

@@ -10,7 +10,7 @@ from host.namespace import SCRIPT, tool
 _LAST = re.compile(r"^# (?:The answer|How)\n.*?(?=\n\n<additional-wishes |\Z)", re.MULTILINE | re.DOTALL)
 _ANSWER = f"""# The answer
 
-{{form}} Hand it in with the tool `{tool("memory_stage")}`, as its `batch`; without that tool, write it to a file and
+{{form}} Hand it in with the tool `{tool("memory_stage")}`, as its `document`; without that tool, write it to a file and
 run `{SCRIPT} stage --request FILE`. To print it hands nothing in."""
 NOTES = "One JSON object, as `contract` says: `format`, `taskId` and `binding` as the task has them, and `notes`."
 CHANGES = (

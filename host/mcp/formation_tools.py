@@ -8,12 +8,15 @@ import msgspec
 from msgspec import Meta
 
 from host.errors import RemoraError
+from host.mcp.team_tools import asks
 from host.mcp.tool import Answer, Arguments, Caller, Document, Json, T, Tool
-from host.namespace import SCRIPT, tool
+from host.namespace import SCRIPT, name, tool
 from recall.contracts import Frozen
 
 LAYERS = Literal["l1", "l2", "l3", "skill"]
 SHOWN = 8  # notes that were not taken
+NOTED = frozenset({f"{name('note-batch')}@v1", f"{name('document-batch')}@v1"})  # what is no document of a team's
+stage_for_the_team = asks("team.stage")
 SessionId = Annotated[
     str, Meta(description="Id of the session. Left out: the one of this workspace that was heard last.", max_length=256)
 ]
@@ -35,7 +38,7 @@ class ExtractArguments(Arguments, frozen=True, kw_only=True):
 
 
 class StageArguments(Arguments, frozen=True, kw_only=True):
-    batch: Annotated[Json, Meta(description="Your answer to a task, as its contract says: format, taskId, …")]
+    document: Annotated[Json, Meta(description="Your answer to a task, as its contract says: format, taskId, …")]
 
 
 class Handed(Document, frozen=True, kw_only=True):
@@ -128,7 +131,9 @@ async def extract(asked: ExtractArguments, caller: Caller) -> Answer:
 
 
 async def stage(asked: StageArguments, caller: Caller) -> Answer:
-    done = await _ask(caller, "formation.stage", _Staged, batch=asked.batch)
+    if asked.document.get("format") not in (None, *NOTED):
+        return await stage_for_the_team(asked, caller)
+    done = await _ask(caller, "formation.stage", _Staged, batch=asked.document)
     if done.layered is not None:
         items, refused = done.layered.items, done.layered.diagnostics
     elif done.noted is not None:
@@ -161,7 +166,7 @@ def _handed(task: dict[str, object], waiting: int) -> Answer:
         (
             str(task.get("instructions", "")),
             str(material or ""),
-            f"Answer by calling {tool('memory_stage')} with `batch`, a JSON object. It names "
+            f"Answer by calling {tool('memory_stage')} with `document`, a JSON object. It names "
             f"{msgspec.json.encode(answer).decode()} and is made so:",
             msgspec.json.encode(contract).decode(),
         )
@@ -183,6 +188,7 @@ CHECKPOINT = Tool(
     arguments=CheckpointArguments,
     document=Handed,
     run=checkpoint,
+    long=True,
 )
 EXTRACT = Tool(
     part="memory_extract",
@@ -192,12 +198,14 @@ EXTRACT = Tool(
     arguments=ExtractArguments,
     document=Handed,
     run=extract,
+    long=True,
 )
 STAGE = Tool(
     part="memory_stage",
     title="Stage an answer",
     description="Hand over your answer to a task. It waits in the user's review; nothing is remembered before.",
     arguments=StageArguments,
-    document=Taken,
+    document=None,
     run=stage,
+    long=True,
 )

@@ -18,7 +18,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.shared.exceptions import MCPError
 
-from host.client import DaemonAbsent, DaemonSilent
+from host.client import DaemonAbsent, DaemonSilent, Refused
 from host.errors import RemoraError
 from host.maintained import RULES
 from host.mcp.registry import BY_NAME, TOOLS
@@ -39,6 +39,8 @@ LIST_SECONDS = 0.3  # for the daemon to list resources: some clients hold up the
 INSTRUCTIONS = f"Tools to find, read and keep memory of earlier sessions. {RULES}"
 # A client that knows `visibility` does not offer such a tool to its model, and can call it all the same.
 HIDDEN = {"ui": {"visibility": ["app"]}}
+# Claude Code keeps an answer of more than 50 000 characters from its model; a tool may ask for so much more.
+LONG = {"anthropic/maxResultSizeChars": 500_000}
 
 
 class Serving:
@@ -91,6 +93,9 @@ class Serving:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:64]!r}. Ask tools/list.")
         try:
             answer = await called.run(called.decode(params.arguments), _Calling(self, self._daemon, context))
+        except Refused as error:
+            told = {"kind": error.kind, "problem": error.problem, "next": error.next_step}
+            return _failed(f"{error.kind}: {error}", told)
         except RemoraError as error:
             return _failed(str(error))
         except Exception as error:  # noqa: BLE001  (boundary: a connection; the client gets an answer)
@@ -193,7 +198,7 @@ def _described(one: Tool[Any]) -> types.Tool:
         input_schema=one.input_schema(),
         output_schema=one.output_schema(),
         annotations=types.ToolAnnotations(read_only_hint=one.reads, destructive_hint=False, open_world_hint=False),
-        _meta=HIDDEN if one.hidden else None,
+        _meta={**(HIDDEN if one.hidden else {}), **(LONG if one.long else {})} or None,
     )
 
 
@@ -202,8 +207,9 @@ def _result(answer: Answer) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=document)
 
 
-def _failed(why: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=why)], is_error=True)
+def _failed(why: str, told: dict[str, str] | None = None) -> types.CallToolResult:
+    """A refusal for the model to read. `told`: the same by its parts."""
+    return types.CallToolResult(content=[types.TextContent(text=why)], structured_content=told, is_error=True)
 
 
 def _version() -> str:

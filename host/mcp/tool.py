@@ -29,7 +29,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a tool says: `text` for reading, `document` the same as data. Hooks have no document."""
 
     text: str
-    document: Document | None = None
+    document: Document | Json | None = None
 
 
 class Daemon(Protocol):
@@ -71,7 +71,8 @@ class Caller(Protocol):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tool(Generic[P]):
     """One tool. `part`: its name without the mark of the preview. `reads`: it changes nothing. `hidden`: it is not for
-    a model to call. `taken`: the schema of arguments that have no struct."""
+    a model to call. `long`: clients that cut long answers are asked not to cut its. `taken`: the schema of arguments
+    that have no struct."""
 
     part: str
     title: str
@@ -81,6 +82,7 @@ class Tool(Generic[P]):
     run: Callable[[P, Caller], Awaitable[Answer]]
     reads: bool = False
     hidden: bool = False
+    long: bool = False
     taken: Json | None = None
 
     @property

@@ -71,11 +71,26 @@ def files(level: Level, places: Places) -> tuple[SettingsFile, ...]:
     )
 
 
+LIMIT = "tool_output_token_limit"
+CUTS = (
+    "Codex shows its model at most 48 000 bytes of an answer, and does not say what it cut out. Past turns may be "
+    f"longer: for the team workflow put {LIMIT} = 150000 at the top of its config.toml."
+)
+
+
 def notes(level: Level, places: Places) -> tuple[str, ...]:
     """See Registrar."""
-    if level == "user":
-        return ()
-    return ("Codex reads a project's settings only in a project that you trust in Codex.",)
+    project = "Codex reads a project's settings only in a project that you trust in Codex."
+    return (*(() if level == "user" else (project,)), *(() if _is_lifted(places) else (CUTS,)))
+
+
+def _is_lifted(places: Places) -> bool:
+    """Whether the user has set how much of an answer Codex shows."""
+    try:
+        text = settings_file.read(_home(places) / "config.toml")
+        return text is not None and LIMIT in loads(text)
+    except ConfigFault:
+        return False
 
 
 def plan(text: str | None, wanted: Wanted) -> str:

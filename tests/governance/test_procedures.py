@@ -189,3 +189,38 @@ def test_only_of_a_procedure_the_text_is_looked_at_when_it_is_written() -> None:
     assert written_risk(MemoryKind.PROCEDURAL, harm) is Risk.HIGH
     assert written_risk(MemoryKind.PROCEDURAL, "make test", Risk.HIGH) is Risk.HIGH
     assert written_risk(MemoryKind.SEMANTIC, harm) is Risk.LOW
+
+
+# ------------------------------------------------------------------------------------------- what a team promoted
+
+
+def test_one_that_a_team_promoted_begins_as_a_candidate_whoever_read_it() -> None:
+    assert stage_of({}, "mem_1", Origin.REVIEWED, promoted=True) is Stage.CANDIDATE
+    assert stage_of({}, "mem_1", Origin.IMPORTED, promoted=True) is Stage.OBSERVED  # nobody trusts its repository
+    assert stage_of({"mem_1": Stage.ACTIVE}, "mem_1", Origin.REVIEWED, promoted=True) is Stage.ACTIVE
+
+
+@pytest.mark.promise("procedures-rise-by-evidence")
+@pytest.mark.parametrize(
+    ("uses", "outcome"),
+    [
+        (NOTHING, Hold(why=Why.TOO_FEW_SESSIONS)),
+        (used(3, 1), Hold(why=Why.TOO_FEW_SUCCESSES)),
+        (used(4, 2, 2), Hold(why=Why.TOO_OFTEN_CORRECTED)),
+        (used(3, 2), Move(to=Stage.VALIDATED, why=Why.EVIDENCE)),
+    ],
+)
+def test_only_evidence_takes_it_further_and_nobody_is_asked_again(uses: Standing, outcome: Move | Hold) -> None:
+    assert judge(a_procedure(Stage.CANDIDATE, promoted=True), uses, POLICY, START) == outcome
+
+
+def test_without_success_criteria_it_stays_where_it_is() -> None:
+    vague = a_procedure(Stage.CANDIDATE, promoted=True, criteria=False)
+    assert judge(vague, used(3, 2), POLICY, START) == Hold(why=Why.NO_SUCCESS_CRITERIA)
+
+
+def test_a_correction_takes_it_back_and_harm_waits_for_approval_all_the_same() -> None:
+    wrong = a_procedure(Stage.CANDIDATE, promoted=True, corrected=True)
+    assert judge(wrong, used(3, 2), POLICY, START) == Move(to=Stage.OBSERVED, why=Why.CORRECTED)
+    risky = a_procedure(Stage.VALIDATED, promoted=True, risk=Risk.HIGH)
+    assert judge(risky, used(3, 2), POLICY, START) == Hold(why=Why.WAITS_FOR_APPROVAL)

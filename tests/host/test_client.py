@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from host.client import Client, DaemonAbsent, DaemonSilent, Refused, call_sync, connect
+from host.client import TOO_LARGE, Client, DaemonAbsent, DaemonSilent, Refused, call_sync, connect
 from host.connection import Peer
 from host.errors import SocketFault
 from host.protocol import Request, decode_params
@@ -146,6 +146,33 @@ async def test_one_question_needs_no_loop(methods: Stepping, run_dir: Path) -> N
     assert msgspec.json.decode(raw) == {"a": "b\nc"}
     with pytest.raises(Refused):
         await asyncio.to_thread(call_sync, run_dir / "s", "fail")
+
+
+@pytest.mark.parametrize("letters", [1_000_000, 1_100_000, 4_194_304])
+async def test_a_long_call_asks_for_long_frames_by_itself(
+    methods: Stepping, client: Client, run_dir: Path, letters: int
+) -> None:
+    params = {"text": "x" * letters}
+
+    alone = await asyncio.to_thread(call_sync, run_dir / "s", "echo", params)
+    twice = [await client.call("echo", params) for _ in range(2)]
+
+    assert msgspec.json.decode(alone) == params
+    assert twice == [params, params]
+
+
+async def test_a_call_that_no_daemon_takes_is_refused_before_it_is_sent(
+    methods: Stepping, client: Client, run_dir: Path
+) -> None:
+    params = {"text": "x" * (4_194_304 + 65_536)}
+
+    with pytest.raises(Refused) as alone:
+        call_sync(run_dir / "s", "echo", params)
+    with pytest.raises(Refused) as connected:
+        await client.call("echo", params)
+
+    assert alone.value.kind == connected.value.kind == TOO_LARGE
+    assert await client.call("echo", {"a": 1}) == {"a": 1}
 
 
 def _nothing(path: Path) -> None:

@@ -14,8 +14,11 @@ from recall.frames import EngineState, EngineStatus
 from recall.workspace import workspace_key
 from tests.support.asking import Asking
 from tests.support.builders import a_prompt, an_event
+from tests.support.checkouts import a_checkout
 from tests.support.engines import StillEngine
 from tests.support.methods import FakeShell
+from tests.support.team_entries import an_entry, write_entry
+from tests.support.team_trust import adopted, trusts
 from tests.support.world import LESSON, a_world
 
 
@@ -84,6 +87,17 @@ async def test_health_names_the_memory_folders_that_are_missing(remora: Asking) 
     memory = (await remora.ask("health"))["memory"]
 
     assert (memory["records"], memory["missing"]) == (1, [str(private)])
+
+
+@pytest.mark.promise("team-26")
+async def test_health_names_the_repositories_whose_memory_nobody_was_asked_about(remora: Asking) -> None:
+    top = a_checkout(remora.world.folder / "shop")
+    write_entry(top, an_entry())
+    await adopted(remora.world, top)
+
+    assert (await remora.ask("health"))["memory"]["unasked"] == [{"repository": str(top), "records": 1}]
+    await trusts(remora.world, top, trusted=False)
+    assert (await remora.ask("health"))["memory"]["unasked"] == []
 
 
 async def test_a_task_that_failed_shows_in_health(remora: Asking) -> None:

@@ -35,3 +35,10 @@ def test_it_answers_tasks(tmp_path: Path) -> None:
     reader.close()
     assert changes == take(place, root, ["a.md"], {"a.md": (None, {})}, guard())
     answer(io.BytesIO(), io.BytesIO(), guard())
+
+
+def test_the_daemon_alone_knows_which_files_were_written_by_us() -> None:
+    ours = guard(vouches=lambda workspace, digest: (workspace, digest) == ("ws_1", "d"))
+
+    assert ours.vouches("ws_1", "d") and not ours.vouches("ws_2", "d") and not ours.admits("mem_1", "d")
+    assert not guard().vouches("ws_1", "d")

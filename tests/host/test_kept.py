@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from governance.formation.errors import StateFault
-from host.kept import KeptDatabase, open_kept
+from host.kept import Kept, KeptDatabase, open_kept
+from tests.support.checkouts import a_checkout
+from tests.support.team_trust import bound_in, trusts
+from tests.support.world import World
 
 STEPS = ("CREATE TABLE note (words TEXT) STRICT;",)
 
@@ -157,3 +160,17 @@ async def test_a_wrong_statement_is_its_callers_fault_and_not_the_files(tmp_path
             await kept.read(lambda connection: connection.execute("SELECT * FROM nowhere"))
         assert not isinstance(raised.value, StateFault)
         assert kept.problem == ""
+
+
+async def test_what_is_held_in_memory_is_read_again(world: World, tmp_path: Path) -> None:
+    """After the file was made anew, or is back: nobody is trusted by what it said before."""
+    top = a_checkout(tmp_path / "shop")
+    bound = await bound_in(world, top)
+    await trusts(world, top)
+    kept = Kept(database=world.parts.kept, queue=world.parts.queue, lives=world.parts.lives, trust=world.parts.trust)
+    await world.parts.kept.write(lambda connection: connection.execute("DELETE FROM team_trust"))
+    assert world.parts.trust.trusts(bound.workspace_key)
+
+    await kept.reload()
+
+    assert not world.parts.trust.trusts(bound.workspace_key)

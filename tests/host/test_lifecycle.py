@@ -1,6 +1,7 @@
 """Rounds: what evidence does to procedures, facts and episodes in a whole remora."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,11 @@ from host.lifecycle import Lifecycle, propose_memory
 from recall.contracts import ContextCursor, MemoryKind, Origin, Status
 from recall.survey import anywhere
 from tests.support.builders import a_memory_id
+from tests.support.checkouts import a_checkout
 from tests.support.entries import an_entry
+from tests.support.team_entries import an_entry as an_entry_of
+from tests.support.team_entries import write_entry
+from tests.support.team_trust import trusts
 from tests.support.world import World
 
 RECIPE = "To seal the build:\n1. run `make clean`\n2. run `make seal`\n3. verify that build/seal.stamp is there"
@@ -237,3 +242,23 @@ async def test_a_round_writes_no_file_and_runs_nothing(world: World) -> None:
         await evidence(world, memory_id, session, *USED)
     await Lifecycle(world.parts).round()
     assert {path: path.read_bytes() for path in world.folder.rglob("*.md")} == before
+
+
+@pytest.mark.promise("procedures-rise-by-evidence")
+async def test_what_a_team_promoted_is_in_force_once_it_was_used_with_success_and_nobody_is_asked_again(
+    world: World, tmp_path: Path
+) -> None:
+    top, rounds = a_checkout(tmp_path / "shop"), Lifecycle(world.parts)
+    entry = an_entry_of(RECIPE, type="work_method")
+    write_entry(top, entry)
+    await trusts(world, top)
+    await rounds.sweep()
+    (walked,) = await world.parts.library.survey(partial(anywhere, memory_ids=[entry.id]))
+    assert rounds.stage(walked.record) is Stage.CANDIDATE and stage(world, entry.id) is None
+
+    for session in (1, 2, 3):
+        await evidence(world, entry.id, session, *USED)
+    assert await rounds.round() == 1
+
+    assert stage(world, entry.id) is Stage.ACTIVE
+    assert await queued(world, State.PENDING) == []

@@ -38,6 +38,8 @@ async def test_files_that_are_well_have_no_finding(remora: Asking, folder: str) 
     await kept(remora, "Owls sleep by day.", folder)
 
     assert await remora.ask("memory.lint", workspace=folder) == {
+        "format": "remora-pre-lint@v1",
+        "blocked": False,
         "files": 1,
         "records": 2,
         "findings": [],
@@ -93,7 +95,7 @@ async def test_nothing_of_another_workspace_is_told_or_counted(remora: Asking, f
 
     answer = await remora.ask("memory.lint", workspace=folder)
 
-    assert answer == {"files": 0, "records": 0, "findings": [], "more": 0, "degraded": False}
+    assert (answer["files"], answer["records"], answer["findings"], answer["more"]) == (0, 0, [], 0)
     assert len(await linted(remora, other)) == 2
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from host.compose import Setup
 from host.namespace import REPOSITORY_FOLDER
 from host.roots import Roots
+from recall.analyzer import distinct
 from recall.contracts import Origin, RuntimeScope, Scope, ScopeRef
 from recall.documents import PROVIDER_FILES
 from recall.library import Library, Root
@@ -17,7 +19,9 @@ from recall.providers import slug
 from recall.workspace import workspace_key
 from tests.support.builders import WORKSPACE, a_memory, a_memory_id, a_user_scope, a_workspace_scope
 from tests.support.checkouts import a_checkout, a_worktree, write
-from tests.support.library import a_library, found, write_records
+from tests.support.clock import START
+from tests.support.library import a_library, following, found, until, write_records
+from tests.support.team_entries import an_entry, write_entry
 
 
 @pytest.fixture
@@ -196,8 +200,8 @@ async def test_what_has_not_changed_is_not_looked_at_again(tmp_path: Path) -> No
     write(top / ".cursorrules")
     await roots.adopt(str(top), WORKSPACE)
 
-    assert again == []
-    assert [Path(root.path).name for root in noting.adopted] == ["CLAUDE.md", ".cursorrules"]
+    assert [root for root in again if root.provider] == []
+    assert [Path(root.path).name for root in noting.adopted if root.provider] == ["CLAUDE.md", ".cursorrules"]
     assert [Path(path).name for path in noting.refreshed] == ["CLAUDE.md"]
 
 
@@ -310,3 +314,81 @@ async def test_a_file_of_a_product_that_comes_during_a_session_is_found(
         while len(await seen(library, top)) < 2:
             await asyncio.sleep(0)
         stop.set()
+
+
+# ------------------------------------------------------------------------------- a repository's memory and its trust
+
+
+@pytest.mark.promise("team-injectable")
+async def test_a_memory_folder_that_a_pull_brings_or_a_checkout_takes_along_is_followed(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top = a_repository(tmp_path / "checkout")
+    async with asyncio.timeout(20), following(library):
+        await roots.adopt(str(top), workspace_key(str(top)))
+        assert await seen(library, top) == []
+
+        write_entry(top, an_entry())
+        await until(lambda: _sees(library, top, 1))
+        shutil.rmtree(top / REPOSITORY_FOLDER)
+        await until(lambda: _sees(library, top, 0))
+        write_entry(top, an_entry())
+        await until(lambda: _sees(library, top, 1))
+
+
+@pytest.mark.promise("team-injectable")
+async def test_what_left_with_a_branch_while_nobody_looked_is_gone(
+    roots: Roots, library: Library, tmp_path: Path
+) -> None:
+    top = a_repository(tmp_path / "checkout")
+    write_entry(top, an_entry())
+    await roots.adopt(str(top), workspace_key(str(top)))
+    assert await seen(library, top) == [a_memory_id(1)]
+    shutil.rmtree(top / REPOSITORY_FOLDER)
+
+    await Roots(tmp_path / "data", library).adopt(str(top), workspace_key(str(top)))
+
+    assert await seen(library, top) == []
+    assert (await library.status()).missing == ()
+
+
+async def test_a_repository_that_is_trusted_speaks_as_reviewed_in_all_its_worktrees(
+    library: Library, tmp_path: Path
+) -> None:
+    top, tree = a_repository(tmp_path / "main"), tmp_path / "tree"
+    a_worktree(top, tree)
+    other = a_repository(tmp_path / "other", "team.md")
+    write_entry(top, an_entry("The heron gateway is ours.", number=1))
+    write_entry(tree, an_entry("The heron gateway is theirs.", number=2))
+    trusted: set[str] = set()
+    roots = Roots(tmp_path / "data", library, trusts=lambda workspace, top: workspace in trusted)
+    for folder in (top, tree, other):
+        await roots.adopt(str(folder), workspace_key(str(folder)))
+
+    async def origins(*folders: Path) -> list[str]:
+        hits = [
+            await library.snapshot(START).match(distinct("heron gateway"), seen_from(folder), 50) for folder in folders
+        ]
+        return [hit.origin for found in hits for hit in found]
+
+    assert await origins(top, other) == ["imported"] * 3
+    trusted.add(workspace_key(str(top)))
+    await roots.trust_again(workspace_key(str(top)))
+    assert await origins(top, other) == ["reviewed", "reviewed", "imported"]
+    trusted.clear()
+    await roots.trust_again()
+    assert await origins(top, tree, other) == ["imported"] * 5
+
+
+async def test_a_repository_is_adopted_alone(library: Library, tmp_path: Path) -> None:
+    noting, top = Noting(), a_repository(tmp_path / "checkout")
+    roots = Roots(tmp_path / "data", noting)
+
+    await roots.adopt_repository(str(top), WORKSPACE)
+    await roots.adopt_repository(str(tmp_path), WORKSPACE)
+
+    assert [root.path for root in noting.adopted] == [str(top / REPOSITORY_FOLDER / "memory")]
+
+
+async def _sees(library: Library, folder: Path, count: int) -> bool:
+    return len(await seen(library, folder)) == count

@@ -42,7 +42,7 @@ def test_every_command_shows_an_example() -> None:
 
 
 def test_every_command_that_lists_or_shows_has_json() -> None:
-    silent = {"serve", "hook", "mcp", "completion", "audit", "audit export", "config", "eval"}
+    silent = {"serve", "hook", "mcp", "completion", "audit", "team", "audit export", "config", "eval"}
     for name, command in every_command():
         options = {option for parameter in command.params for option in parameter.opts}
         assert name in silent or "--json" in options, name

@@ -60,6 +60,19 @@ def run(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any], *arguments: st
     return CliRunner().invoke(main, ["review", *arguments]), daemon
 
 
+@pytest.mark.parametrize(("kind", "command"), [("skill", "skill"), ("scene", "consolidation")])
+def test_nothing_is_decided_here_about_what_is_staged(monkeypatch: pytest.MonkeyPatch, kind: str, command: str) -> None:
+    waits = found(kind=kind, state="staged", pipeline="team", flags=[])
+    where = f"remora-pre review --kind {command} --candidate {ITEM}"
+
+    shown, _ = run(monkeypatch, {"review.get": waits}, ITEM)
+    kept, daemon = run(monkeypatch, {"review.get": waits}, ITEM, "--keep")
+
+    assert shown.output.endswith(f"Its file, and how to say yes: {where}\n")
+    assert kept.exit_code == 1 and where in kept.output
+    assert "review.decide" not in [method for method, _ in daemon.asked]
+
+
 def test_what_waits_is_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
     page = {
         "items": [

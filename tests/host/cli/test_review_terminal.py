@@ -131,6 +131,15 @@ def test_nothing_that_waits_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def test_what_is_staged_takes_no_key_and_is_said_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Queue(an_item(1, state="staged", kind="skill"), an_item(2))
+    result, _ = walk(monkeypatch, queue, "k")
+
+    assert decisions(queue) == [("note_2", "keep")]
+    assert "1 of 1" in result.output
+    assert result.output.endswith("Staged for the repository: 1. See which: remora-pre team status\n")
+
+
 def test_what_was_noted_can_be_gone_through_too(monkeypatch: pytest.MonkeyPatch) -> None:
     queue = Queue(an_item(1, state="committed"), an_item(2))
     walk(monkeypatch, queue, "k", states=["committed"])

@@ -161,6 +161,17 @@ def test_status_counts_what_is_not_used_of_the_memory_files_and_says_what_to_do(
     assert "/gone is not there" in result.output
 
 
+@pytest.mark.promise("team-26")
+def test_status_says_which_repository_waits_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    unasked = [{"repository": "/shop", "records": 1}, {"repository": "/tools", "records": 3}]
+
+    result, _, _ = run(monkeypatch, {"health": HEALTHY | {"memory": {"unasked": unasked}}}, "status")
+
+    assert result.exit_code == 0
+    assert "/shop brings 1 record, shown as hints at most: you were not asked" in result.output
+    assert "/tools brings 3 records" in result.output and "remora-pre init asks, in that folder." in result.output
+
+
 def test_every_state_of_a_record_that_is_not_used_has_a_remedy() -> None:
     assert {*RecordState} - {RecordState.ANCHORED, RecordState.LEGACY} <= commands.REMEDIES.keys()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from host.cli import stage
+from host.cli import stage, team_calls
 from host.cli.main import main
 from host.namespace import SCRIPT
 from tests.host.cli.fakes import FakeDaemon, answering
@@ -18,6 +18,24 @@ from tests.support.prompt import Prompt
 
 HERE = str(Path().resolve())
 BATCH = {"format": "remora-pre-note-batch@v1", "taskId": "task_1", "notes": []}
+COMPARISON = {
+    "format": f"{SCRIPT}-adjudication-task@v1",
+    "taskId": "adjudicate-1",
+    "binding": {
+        "stateUuid": "u",
+        "owner": {"repositoryKey": "r", "worktreeKey": "w"},
+        "draftBatchDigest": "d",
+        "approvedProjection": {"generation": 1, "analyzerVersion": "a"},
+        "candidateProjection": {"generation": 1, "analyzerVersion": "a"},
+        "recallAlgorithm": "x",
+        "resultSetDigest": "r",
+        "poolItemRevisions": [],
+        "versions": {},
+    },
+    "drafts": [],
+    "recallSets": [],
+    "pool": [],
+}
 NOTED = {"noted": {"sessionId": "s-one", "status": "completed", "notes": ["note_1"]}}
 
 
@@ -56,6 +74,37 @@ def test_documents_and_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.output.splitlines()[0] == "l2  completed  1 proposal"
     done, _ = run(monkeypatch, layered, "--request", "-", "--json", said=json.dumps(BATCH))
     assert json.loads(done.output)["layered"]["items"] == ["chg_1"]
+
+
+@pytest.mark.parametrize(
+    ("format_of", "kind"),
+    [("share", "entry"), ("skill-candidate", "skill"), ("consolidation-patch", "consolidation")],
+)
+def test_what_is_staged_is_reviewed_by_its_kind(monkeypatch: pytest.MonkeyPatch, format_of: str, kind: str) -> None:
+    staged = {"candidateId": "c1", "state": "staged", "revision": 1, "supersedes": ["mem_1"]}
+    skipped = {"candidateId": "c2", "state": "discarded", "revision": 2, "coveredBy": ["mem_2"]}
+    answer = {"format": f"{SCRIPT}-staged@v1", "taskId": "t", "candidates": [staged, skipped]}
+    answering(monkeypatch, team_calls, {"team.stage": answer})
+
+    document = json.dumps({"format": f"{SCRIPT}-{format_of}@v1"})
+    done = CliRunner().invoke(main, ["stage", "--request", "-"], input=document)
+
+    assert done.output.splitlines() == [
+        "c1  staged, in place of mem_1",
+        "c2  discarded, covered by mem_2",
+        f"To review: {SCRIPT} review --kind {kind}",
+    ]
+
+
+def test_a_comparison_is_handed_over_by_the_same_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    answering(monkeypatch, team_calls, {"team.stage": COMPARISON})
+    file = tmp_path / "my draft.json"
+    file.write_text(json.dumps({"format": f"{SCRIPT}-candidate-draft-batch@v1"}))
+
+    lines = CliRunner().invoke(main, ["stage", "--request", str(file)]).output.splitlines()
+
+    assert lines[0] == "adjudicate-1  0 drafts, pool of 0"
+    assert lines[1] == f"Hand it to the agent, which decides about each: {SCRIPT} stage --request '{file}' --json"
 
 
 @pytest.mark.parametrize(

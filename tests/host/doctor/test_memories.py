@@ -2,11 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from host.doctor import memories
+from host.doctor.findings import Level
+from host.doctor.scene import Memory, Said, Unasked
 from host.namespace import REPOSITORY_FOLDER
 from recall.providers import MEMORY_INDEX, slug
 from recall.workspace import workspace_key
@@ -78,17 +81,31 @@ def test_the_index_of_a_worktree_is_that_of_its_repository_too(patient: Patient)
 @pytest.mark.reliability
 def test_what_the_daemon_does_not_use_is_counted_until_it_is_mended(patient: Patient) -> None:
     user = write(_folders(patient)["user"] / "bad.md", "<!-- memory:mem_12 -->\nText.\n")
+    own = write(_folders(patient)["workspace"] / "notes.md", "The limit is 10.\n").parent
     repository = write(_folders(patient)["repository"] / "notes.md", "The limit is 10.\n").parent
     with patient.daemon:
         assert patient.run("list").returncode == 0
         user_problem = patient.the(memories.unused)
         user.write_text("<!-- memory:mem_" + "1" * 32 + " -->\nText.\n", "utf-8")
-        shutil.rmtree(repository)
+        shutil.rmtree(own)
+        shutil.rmtree(repository)  # which git does itself, with its last file: that is no folder that is missing
         assert patient.run("reindex").returncode == 0
         gone = patient.found(memories.unused)
-        repository.mkdir()
+        own.mkdir()
         assert patient.run("reindex").returncode == 0
 
         assert patient.states(memories.unused) == []
     assert user_problem.state == "memory-unused" and "1 place in" in user_problem.what
-    assert [one.state for one in gone] == ["memory-folder-missing"]
+    assert [(one.state, one.where) for one in gone] == [("memory-folder-missing", str(own))]
+
+
+@pytest.mark.promise("team-26")
+def test_a_repository_that_nobody_was_asked_about_is_a_note(patient: Patient) -> None:
+    unasked = (Unasked(repository="/shop", records=1), Unasked(repository="/tools", records=3))
+    scene = replace(patient.scene(), said=Said(ready=True, memory=Memory(unasked=unasked)))
+
+    one, other = memories.untrusted(scene)
+
+    assert (one.state, one.level, one.where) == ("memory-untrusted", Level.NOTE, "/shop")
+    assert "1 record," in one.what and "3 records," in other.what and "init" in one.todo
+    assert patient.states(memories.untrusted) == []

@@ -43,7 +43,7 @@ async def test_the_agent_gets_a_task_and_stages_what_it_noted(remora: Asking, by
     for part in (LESSON, tool("memory_stage"), handed.task["taskId"], handed.task["binding"], '"notes"'):
         assert part in text
     assert text.index(handed.task["instructions"][:40]) < text.index(LESSON)
-    taken, said = await call(STAGE, caller, batch=batch(handed.task, note(SAYS, QUOTE, handed.task)))
+    taken, said = await call(STAGE, caller, document=batch(handed.task, note(SAYS, QUOTE, handed.task)))
 
     assert isinstance(taken, Taken) and len(taken.items) == 1
     assert said == f"Taken: 1 waits for the user, who decides with: {SCRIPT} review"
@@ -55,7 +55,7 @@ async def test_the_answer_is_written_down_as_the_clients(remora: Asking) -> None
     caller = await a_caller(remora)
     caller.agent = "claude-code"
     handed, _ = await call(EXTRACT, caller, sessionId=SESSION)
-    await call(STAGE, caller, batch=batch(handed.task, note(SAYS, QUOTE, handed.task)))
+    await call(STAGE, caller, document=batch(handed.task, note(SAYS, QUOTE, handed.task)))
 
     rows = await remora.world.parts.kept.read(
         lambda connection: connection.execute("SELECT provenance FROM note_window").fetchall()
@@ -70,8 +70,8 @@ async def test_what_is_not_taken_is_told_with_why(remora: Asking) -> None:
     bad = good | {"citations": [good["citations"][0] | {"quote": "Run the tests first"}]}
 
     with pytest.raises(RemoraError) as fault:
-        await call(STAGE, caller, batch=batch(handed.task, bad))
-    taken, said = await call(STAGE, caller, batch=batch(handed.task, good, bad))
+        await call(STAGE, caller, document=batch(handed.task, bad))
+    taken, said = await call(STAGE, caller, document=batch(handed.task, good, bad))
 
     assert "quote-not-found" in str(fault.value) and "Mend them" in str(fault.value)
     assert len(taken.items) == 1
@@ -83,7 +83,7 @@ async def test_what_is_left_says_how_to_go_on(remora: Asking) -> None:
     caller = await a_caller(remora, *(f"Say {number}: {LESSON}" for number in range(12)))
     handed, _ = await call(EXTRACT, caller, sessionId=SESSION)
 
-    _, said = await call(STAGE, caller, batch=batch(handed.task))
+    _, said = await call(STAGE, caller, document=batch(handed.task))
 
     assert said == f"Nothing new.\n4 messages are left: ask {tool('memory_extract')} again."
 
@@ -91,7 +91,7 @@ async def test_what_is_left_says_how_to_go_on(remora: Asking) -> None:
 async def test_ranges_that_wait_still_are_told() -> None:
     noted = {"noted": {"notes": ["note_1", "note_2"]}, "waiting": 2}
     caller = Told({"formation.stage": noted})
-    taken, said = await call(STAGE, caller, batch={"taskId": "task_1"})
+    taken, said = await call(STAGE, caller, document={"taskId": "task_1"})
     assert said.splitlines() == [
         f"Taken: 2 wait for the user, who decides with: {SCRIPT} review",
         f"2 ranges still wait: ask {tool('memory_checkpoint')} again.",
@@ -131,7 +131,7 @@ async def test_arguments_that_do_not_fit_are_said() -> None:
 async def test_of_many_that_were_not_taken_the_first_are_listed() -> None:
     many = [{"index": number, "code": "duplicate"} for number in range(3_000)]
     taken, said = await call(
-        STAGE, Told({"formation.stage": {"noted": {"rejected": many}}}), batch={"taskId": "task_1"}
+        STAGE, Told({"formation.stage": {"noted": {"rejected": many}}}), document={"taskId": "task_1"}
     )
     assert len(taken.refused) == SHOWN + 1
     assert said.endswith("and 2992 more")

@@ -25,6 +25,8 @@ def test_the_tools_are_these_and_each_is_there_once() -> None:
         *("memory_search", "memory_get", "memory_remember", "memory_edit", "memory_forget", "memory_feedback"),
         "memory_evidence",
         *("memory_checkpoint", "memory_extract", "memory_stage"),
+        *("memory_team_status", "memory_recall", "memory_synthesize", "memory_review", "memory_prepare"),
+        *("memory_promote", "memory_assemble", "memory_discard", "memory_lint"),
         "hook",
     ]
     assert [BY_NAME[one.name] for one in TOOLS] == list(TOOLS)
@@ -39,5 +41,8 @@ def test_descriptions_are_short_and_say_what_happens() -> None:
 
 
 def test_what_only_reads_says_so_and_only_the_hook_is_hidden() -> None:
-    assert {one.part for one in TOOLS if one.reads} == {"memory_search", "memory_get", "memory_evidence"}
+    assert {one.part for one in TOOLS if one.reads} == {
+        *("memory_search", "memory_get", "memory_evidence"),
+        *("memory_team_status", "memory_review", "memory_lint"),
+    }
     assert {one.part for one in TOOLS if one.hidden} == {"hook"}

@@ -9,6 +9,7 @@ import pytest
 
 from host.mcp.hosts import FORWARDED
 from host.setup.codex import (
+    CUTS,
     EVENTS,
     HOOKS,
     detect,
@@ -20,7 +21,7 @@ from host.setup.codex import (
     trusted,
     without_trust,
 )
-from host.setup.registrar import Level
+from host.setup.registrar import Level, Places
 from tests.support.settings import WANTED, places
 
 CONFIG = '# mine\nmodel = "m"\n'
@@ -132,4 +133,15 @@ def test_the_file_of_trust_alone_is_never_written_when_connecting() -> None:
 
 def test_it_is_found_and_trust_in_projects_is_told(tmp_path: Path) -> None:
     assert detect(places(tmp_path), lambda program: "/bin/codex") == ("codex is /bin/codex",)
-    assert len(notes("project", places())) == 1 and notes("user", places()) == ()
+    assert len(notes("project", places())) == 2 and notes("user", places()) == (CUTS,)
+
+
+def test_who_has_lifted_the_limit_of_an_answer_is_not_told_of_it(tmp_path: Path) -> None:
+    config = tmp_path / "home" / ".codex" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("tool_output_token_limit = 150000\n")
+    mine = Places(home=tmp_path / "home", repository=tmp_path, environ={})
+
+    assert notes("user", mine) == ()
+    config.write_text("tool_output_token_limit = \n")
+    assert notes("user", mine) == (CUTS,)
