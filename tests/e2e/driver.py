@@ -97,11 +97,11 @@ class Model:
     `at` maps the number of a request (from 0) to an act that is carried out before its answer is sent.
     """
 
-    def __init__(self, replies: list[Json], at: Mapping[int, Callable[[], None]] | None = None) -> None:
-        self.replies = replies
+    def __init__(self, replies: list[Json] | Script, at: Mapping[int, Callable[[], None]] | None = None) -> None:
         self.requests: list[Request] = []
         self._at = dict(at or {})
-        self._server = FakeModelServer(Script({"replies": replies}, {}), _Watched(self._hear))
+        script = replies if isinstance(replies, Script) else Script({"replies": replies}, {})
+        self._server = FakeModelServer(script, _Watched(self._hear))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
     def _hear(self, request: Request) -> None:

@@ -85,7 +85,7 @@ def test_what_one_conversation_said_is_noted_kept_and_given_to_another(daemon: R
 
     replies = [
         reply("I note it.", call_in_claude("memory_checkpoint")),
-        reply("I hand it over.", call_in_claude("memory_stage", batch=answer(task))),
+        reply("I hand it over.", call_in_claude("memory_stage", document=answer(task))),
         reply("It waits for you."),
     ]
     with Model(replies) as model:
