@@ -15,15 +15,18 @@ from pathlib import Path
 
 from dulwich.config import ConfigFile
 
+from governance.team import confirming
 from governance.team.binding import Place, another, bound_of, drift
 from governance.team.contracts.base import Bound
+from governance.team.contracts.promoting import PlanState
 from governance.team.errors import Kind, TeamFault
 from governance.team.formats import Formats
-from governance.team.store import bindings
+from governance.team.store import bindings, plans
 from governance.team.store.bindings import Installation
 from recall.contracts import Database, Millis
 from recall.workspace import CONFIG_LIMIT, common_directory, repository_root, workspace_key
 
+WAITING: tuple[PlanState, ...] = ("generated", "approved")  # plans that would be written into what stands there now
 _REMOTE = "origin"
 _TRUE = ("true", "yes", "on", "1")
 
@@ -60,6 +63,8 @@ class Binding:
             replaced = before is not None and another(before, bound)
             if replaced:
                 bindings.forget_trust(connection, bound.owner.repository_key)
+                for plan in plans.listed(connection, WAITING, repository_key=bound.owner.repository_key):
+                    confirming.voided(connection, plan.plan_id, at, "another repository stands in its place")
             bindings.put(connection, bound, at)
             was = None if before is None else before.binding.common_directory_identity
             return bound, was != bound.binding.common_directory_identity

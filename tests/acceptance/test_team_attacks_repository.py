@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from governance.team.errors import Kind
 from host.client import Refused
 from tests.support.asking import Asking
 from tests.support.clock import START
@@ -168,3 +169,25 @@ async def test_an_agent_neither_trusts_a_repository_nor_says_yes_itself(remora: 
         forged = json.loads(json.dumps(asked))
         forged["confirmation"]["by"] = by
         assert (await refusal(call("prepare", request=forged))).kind == "reviewer-kind"
+
+
+@pytest.mark.promise("team-hostile")
+async def test_a_plan_of_a_repository_is_not_written_into_another_one_in_its_place(
+    remora: Asking, root: Path, tmp_path: Path
+) -> None:
+    git(root, "remote", "add", "origin", "https://code.example/org/project")
+    await talk(remora, root, SESSION, *SAID)
+    call = OverMcp(remora, str(root))
+    recalled = await call("recall", request=REQUEST)
+    await call("stage", document=stored(await call("stage", document=a_draft(recalled["sources"][0], 1))))
+    reviewed = await call("review", kind="entry")
+    plan = await call("prepare", request=reviewed["approval"]["prepareRequest"])
+    root.rename(tmp_path / "away")
+    git(a_repository(root), "remote", "add", "origin", "https://code.example/other/project")
+
+    with pytest.raises(Refused) as caught:
+        await call("promote", planId=plan["planId"])
+
+    assert caught.value.kind == Kind.PLAN_STATE_INVALID
+    assert not (root / MEMORY).exists()
+    assert (await call("team.status"))["plans"] == {"voided": 1}

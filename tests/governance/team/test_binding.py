@@ -84,7 +84,7 @@ def test_an_address_that_others_can_use_is_host_and_path(url: str, identity: str
     "url",
     [
         *("", "  ", "/srv/git/project.git", "../project", "./project", "project", "file:///srv/project.git"),
-        *("C:\\work\\project", "C:/work/project", "c:project", "~/project", "https://localhost/org/project"),
+        *("C:\\src\\project", "C:/src/project", "c:project", "~/project", "https://localhost/org/project"),
         *("ssh://git@127.0.0.1/org/project", "http://[::1]/x/y", "git@localhost:org/project", "ext::sh -c x"),
         *("https://code.example/", "https://code.example", "https:///org/project", "https://code.example/../x"),
         *("https://code.example x/org/project", "git@code.example:", "https://code.example/a b/c", "x" * 3000),
