@@ -7,16 +7,19 @@ texts either, and no backup is kept.
 """
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
 
+from governance.formation.errors import StateFault
 from governance.formation.store import memories
 from governance.review import QueueItem
+from governance.team.errors import TeamFault
 from governance.team.store import erasing
 from host.connection import Peer
 from host.contracts import Reason
 from host.neighbours import Neighbours
 from host.parts import Parts
-from host.protocol import Request, decode_params
+from host.protocol import Request, decode_params, refusal
 from host.verbs import Table, not_written, noted, reach, unknown
 from recall.contracts import Database, Frozen, MemoryLocator, MemoryRecord, Millis, RuntimeScope, Scope
 from recall.files import Refused
@@ -73,11 +76,11 @@ class Forget:
         if found is None or self._ours(
             found[1], scope
         ):  # the words first: what is stopped is finished at the next start
-            await self._words(gone, scope, made_of)
+            whole = await self._words(gone, scope, made_of)
             await self._record(gone, scope)
         else:  # a file of others: what is not ours to write keeps its words
             await self._record(gone, scope)
-            await self._words(gone, scope, made_of)
+            whole = await self._words(gone, scope, made_of)
         purged = await parts.claims.purge(memory_id, parts.sessions.known, Reason.FORGOTTEN)
         await parts.inbox.erase(memory_id)
         await parts.marks.forget(memory_id)
@@ -90,6 +93,9 @@ class Forget:
         await noted(parts, "forgotten", [memory_id])  # and with the entry goes its evidence
         for database in (parts.main, parts.kept):
             await _cut(database)
+        if not whole:
+            problem = "It is forgotten, but a row of the team workflow cannot be read: a draft of it may keep words."
+            raise refusal("state-corrupt", problem, "Restore governance.db from a backup, and forget it there again.")
         return Forgotten(forgotten=True, packets_purged=purged, documents=resting)
 
     async def _record(self, gone: "_Gone", scope: RuntimeScope) -> None:
@@ -100,15 +106,22 @@ class Forget:
         if isinstance(done, Refused):
             raise not_written(done)
 
-    async def _words(self, gone: "_Gone", scope: RuntimeScope, made_of: Sequence[QueueItem]) -> None:
+    async def _words(self, gone: "_Gone", scope: RuntimeScope, made_of: Sequence[QueueItem]) -> bool:
         """Its words out of the queue and everything that was formed; and that it was forgotten. One transaction. Then
-        out of what was drafted of it for a repository; what was promoted stands in git, and is the team's."""
+        out of what was drafted of it for a repository: False when a damaged row there cannot be read, which keeps
+        nothing else from being forgotten. What was promoted stands in git, and is the team's."""
         where, text = made_of[0].workspace_key if made_of else scope.workspace, ""
         if gone.found is not None:
             record = gone.found[0]
             where, text = record.scope.key if record.scope.kind is Scope.WORKSPACE else "", record.text
         await self._parts.queue.forget(gone.memory_id, where, text, gone.at)
-        await self._parts.kept.write(lambda connection: erasing.erase(connection, gone.memory_id, gone.at))
+        try:
+            await self._parts.kept.write(lambda connection: erasing.erase(connection, gone.memory_id, gone.at))
+        except StateFault:  # the database cannot be used now: asked again, it is finished
+            raise
+        except (TeamFault, sqlite3.Error):
+            return False
+        return True
 
     def _ours(self, locator: MemoryLocator, scope: RuntimeScope) -> bool:
         """Whether the record stands in a folder that is ours to write."""

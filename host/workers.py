@@ -78,9 +78,9 @@ class Workers:
         """A long past takes a while to fold: no acknowledgement waits for it."""
         runtime = await self.sessions.open(session_id, agent_id)
         runtime.host = host
-        if self._told is not None:
-            await self._told((session_id,), host)
         self.wake(runtime)
+        if self._told is not None:  # last: a full disk keeps no session from being heard
+            await self._told((session_id,), host)
 
     def _queue(self, envelope: EventEnvelope, runtime: SessionRuntime, host: str) -> None:
         runtime.host = host

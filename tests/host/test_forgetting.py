@@ -63,3 +63,19 @@ async def test_a_note_that_no_memory_was_made_of_can_be_forgotten_too(tmp_path: 
         assert [name for name in holds(tmp_path) if not name.startswith("log.db")] == []
         again = {"text": secret, "quotes": [secret], "workspace": folder, "principal": "human"}
         assert (await remora.ask("review.add", **again))["added"] is False
+
+
+async def test_a_damaged_draft_of_the_team_keeps_nothing_else_from_being_forgotten(tmp_path: Path) -> None:
+    async with asking(tmp_path) as remora:
+        folder, kept_in = remora.world.workspace(), remora.world.parts.kept
+        memory_id = await kept(remora, f"{LESSON} Ask {WORDS.decode()} when it stays down.", folder)
+        columns = "candidate_id, kind, task_id, repository_key, worktree_key, state, revision, memory_id, target_path"
+        damaged = f"INSERT INTO team_candidate ({columns}, payload, supersedes, created_at, changed_at) VALUES"
+        row = "('c1', 'entry', 't', 'r', 'w', 'staged', 1, 'm', 'p', '{}', '{', 0, 0)"
+        await kept_in.write(lambda connection: connection.execute(f"{damaged} {row}"))
+
+        fault = await remora.refused("memory.forget", memoryId=memory_id, workspace=folder)
+
+        assert (fault.kind, bool(fault.next_step)) == ("state-corrupt", True)
+        assert fault.problem.startswith("It is forgotten")
+        assert holds(tmp_path) == []
